@@ -1,0 +1,243 @@
+// Configuration: the only reader of process.env. One list says every setting's name, default and meaning (the docs are
+// generated from it); all mistakes are reported at once; the value of a secret is never part of a message.
+import { readFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
+import { parseEnv } from 'node:util'
+import { addCidr } from './addresses.ts'
+
+export interface Config {
+  readonly mode: 'sandbox' | 'production'
+  readonly host: string
+  readonly port: number
+  readonly operatorHost: string
+  readonly operatorPort: number
+  readonly operatorAllowedHosts: readonly string[]
+  readonly publicUrl: string
+  readonly trustedProxies: readonly string[]
+  readonly databaseUrl: string | undefined
+  readonly databasePoolSize: number
+  readonly dataDir: string
+  readonly operatorToken: string | undefined // undefined only in sandbox mode, which then makes its own
+  readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined
+  readonly logLevel: string
+}
+
+interface Setting<T> {
+  readonly name: string
+  readonly default: string // '' means: not set
+  readonly meaning: string
+  readonly secret?: boolean
+  readonly parse: (text: string) => T // throws Mistake
+}
+
+class Mistake extends Error {}
+
+const setting = <T>(definition: Setting<T>): Setting<T> => definition
+
+const settings = {
+  mode: setting({
+    name: 'MODE',
+    default: 'sandbox',
+    meaning:
+      '`sandbox` (a demo partner, sandbox routes, secrets made by itself) or `production` (refuses to start without its secrets or on the embedded database). Written into the database at the first start; a database never changes its mode.',
+    parse: oneOf('sandbox', 'production'),
+  }),
+  port: setting({
+    name: 'PORT',
+    default: '8080',
+    meaning: 'Port of the partner listener. `0` takes any free port.',
+    parse: port,
+  }),
+  host: setting({ name: 'HOST', default: '0.0.0.0', meaning: 'Address the partner listener binds to.', parse: text }),
+  operatorPort: setting({
+    name: 'OPERATOR_PORT',
+    default: '8081',
+    meaning: 'Port of the operator listener. `0` takes any free port.',
+    parse: port,
+  }),
+  operatorHost: setting({
+    name: 'OPERATOR_HOST',
+    default: '127.0.0.1',
+    meaning: 'Address the operator listener binds to. Keep it on loopback or a private network.',
+    parse: text,
+  }),
+  operatorAllowedHosts: setting({
+    name: 'OPERATOR_ALLOWED_HOSTS',
+    default: '',
+    meaning:
+      'Host names, separated by commas, under which the operator listener may be called besides `localhost` and its own address. Other `Host` headers are refused (DNS rebinding).',
+    parse: list,
+  }),
+  publicUrl: setting({
+    name: 'PUBLIC_URL',
+    default: '',
+    meaning: 'Address under which partners reach the service, without `/v1`. Default: `http://localhost:PORT`.',
+    parse: optionalUrl,
+  }),
+  trustedProxies: setting({
+    name: 'TRUSTED_PROXIES',
+    default: '',
+    meaning:
+      'CIDRs, separated by commas, of the proxies whose `X-Forwarded-For` is believed when a client address is checked or logged.',
+    parse: cidrList,
+  }),
+  databaseUrl: setting({
+    name: 'DATABASE_URL',
+    default: '',
+    meaning: 'PostgreSQL 15 or later, as `postgres://…`. Not set: the embedded database in `DATA_DIR`.',
+    secret: true,
+    parse: optionalPostgresUrl,
+  }),
+  databasePoolSize: setting({
+    name: 'DATABASE_POOL_SIZE',
+    default: '10',
+    meaning: 'Most PostgreSQL connections that one process opens.',
+    parse: wholeNumber(2, 1_000),
+  }),
+  dataDir: setting({
+    name: 'DATA_DIR',
+    default: './data',
+    meaning: 'Folder of the embedded database and of the secrets that sandbox mode makes for itself.',
+    parse: text,
+  }),
+  operatorToken: setting({
+    name: 'OPERATOR_TOKEN',
+    default: '',
+    meaning:
+      'The first operator credential, role `admin`, at least 24 characters: use it to create named tokens. Sandbox mode makes one and keeps it in `DATA_DIR/operator-token`.',
+    secret: true,
+    parse: optionalSecret(24),
+  }),
+  rateLimit: setting({
+    name: 'RATE_LIMIT',
+    default: '100:500',
+    meaning: 'Requests a second and burst for each API key, `RATE:BURST`, counted by each process; `off` for no limit.',
+    parse: rateLimit,
+  }),
+  logLevel: setting({
+    name: 'LOG_LEVEL',
+    default: 'info',
+    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Logs are JSON lines on standard error.',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  }),
+} as const
+
+export type ConfigResult = { ok: true; config: Config } | { ok: false; mistakes: string[] }
+type Environment = Record<string, string | undefined>
+
+// The process's environment, with `.env` in the working folder behind it.
+export function readEnvironment(): Environment {
+  let file: Environment = {}
+  try {
+    file = parseEnv(readFileSync('.env', 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return { ...file, ...process.env }
+}
+
+export function parseConfig(environment: Environment): ConfigResult {
+  const mistakes: string[] = []
+  const read = <T>({ name, default: fallback, parse, secret }: Setting<T>): T => {
+    const given = environment[name]?.trim() || fallback
+    try {
+      return parse(given)
+    } catch (error) {
+      if (!(error instanceof Mistake)) throw error
+      mistakes.push(`${name} ${error.message}${secret ? '' : ` (it is ${JSON.stringify(given)})`}`)
+      return parse(fallback)
+    }
+  }
+  const values = Object.fromEntries(
+    Object.entries(settings).map(([key, each]) => [key, read(each as Setting<unknown>)]),
+  )
+  const config = { ...values, publicUrl: values.publicUrl ?? `http://localhost:${values.port}` } as unknown as Config
+
+  if (config.mode === 'production') {
+    if (!config.databaseUrl && !mistakes.some((each) => each.startsWith('DATABASE_URL'))) {
+      mistakes.push('DATABASE_URL must be set in production mode: the embedded database is for sandboxes only')
+    }
+    if (!config.operatorToken && !mistakes.some((each) => each.startsWith('OPERATOR_TOKEN'))) {
+      mistakes.push('OPERATOR_TOKEN must be set in production mode; make one with: openssl rand -hex 32')
+    }
+  }
+  return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, config }
+}
+
+// docs/configuration.md and `--help` are made from this.
+export function describeSettings(): { name: string; default: string; meaning: string; secret: boolean }[] {
+  return Object.values(settings).map(({ name, default: fallback, meaning, ...rest }) => ({
+    name,
+    default: fallback,
+    meaning,
+    secret: 'secret' in rest && rest.secret === true,
+  }))
+}
+
+function oneOf<const T extends string>(...allowed: T[]) {
+  return (given: string): T => {
+    if (!allowed.includes(given as T)) throw new Mistake(`must be one of ${allowed.join(', ')}`)
+    return given as T
+  }
+}
+
+function text(given: string): string {
+  return given
+}
+
+function list(given: string): string[] {
+  return given.split(',').flatMap((each) => each.trim() || [])
+}
+
+function wholeNumber(least: number, most: number) {
+  return (given: string): number => {
+    if (!/^\d{1,9}$/.test(given) || Number(given) < least || Number(given) > most) {
+      throw new Mistake(`must be a whole number from ${least} to ${most}`)
+    }
+    return Number(given)
+  }
+}
+
+function port(given: string): number {
+  return wholeNumber(0, 65_535)(given)
+}
+
+function optionalUrl(given: string): string | undefined {
+  if (given === '') return undefined
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw new Mistake('must be an http or https URL')
+  return given.replace(/\/+$/, '')
+}
+
+function optionalPostgresUrl(given: string): string | undefined {
+  if (given === '') return undefined
+  if (!URL.canParse(given) || !/^postgres(ql)?:$/.test(new URL(given).protocol)) {
+    throw new Mistake('must look like postgres://user:password@host:5432/database')
+  }
+  return given
+}
+
+function optionalSecret(leastLength: number) {
+  return (given: string): string | undefined => {
+    if (given === '') return undefined
+    if (given.length < leastLength)
+      throw new Mistake(`must have at least ${leastLength} characters; make one with: openssl rand -hex 32`)
+    return given
+  }
+}
+
+function cidrList(given: string): string[] {
+  const cidrs = list(given)
+  for (const cidr of cidrs) {
+    if (!addCidr(new BlockList(), cidr))
+      throw new Mistake(`has ${JSON.stringify(cidr)}, which is not an address or CIDR`)
+  }
+  return cidrs
+}
+
+function rateLimit(given: string): Config['rateLimit'] {
+  if (given === 'off') return undefined
+  const [, perSecond, burst] = /^(\d{1,6}):(\d{1,7})$/.exec(given) ?? []
+  if (!Number(perSecond) || !Number(burst)) throw new Mistake('must look like 100:500 (a second, burst) or be off')
+  return { perSecond: Number(perSecond), burst: Number(burst) }
+}

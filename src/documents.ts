@@ -1,0 +1,78 @@
+// The two OpenAPI documents, one for each listener, made from the routes they serve.
+import type { Config } from './config.ts'
+import { openApiDocument } from './http/openapi.ts'
+import type { Route } from './http/route.ts'
+import * as operator from './operator/schema.ts'
+import * as partner from './partners/schema.ts'
+import { version } from './version.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: routes of every kind of caller are described alike
+type Routes = readonly Route<any>[]
+
+export function partnerDocument(config: Config, routes: Routes): Record<string, unknown> {
+  return openApiDocument(
+    {
+      title: 'Partner API',
+      version,
+      description:
+        'Read your account configuration, subscribe to events, follow your orders. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
+      server: `${config.publicUrl}/v1`,
+      security: {
+        name: 'apiKey',
+        description:
+          '`Authorization: Bearer …` with a secret key (`psk_…`), or with a JWT that you sign with your own private key: `iss` is the id of the API key, `iat` at most 15 minutes old; `exp`, `jti` (single use), `htm` and `htu` (method and path) and `bodyHash` (hex SHA-256 of the body) are enforced when present.',
+      },
+      tags: { Partner: 'The account of the calling partner.', 'API keys': 'Credentials of the calling partner.' },
+      schemas: {
+        PartnerAccount: partner.PartnerAccount,
+        Asset: partner.Asset,
+        Investment: partner.Investment,
+        IncomingInstruction: partner.IncomingInstruction,
+        OutgoingInstruction: partner.OutgoingInstruction,
+        RequiredField: partner.RequiredField,
+        ApiKey: partner.ApiKey,
+        NewApiKey: partner.NewApiKey,
+        CreatedApiKey: partner.CreatedApiKey,
+      },
+    },
+    routes,
+  )
+}
+
+export function operatorDocument(config: Config, routes: Routes): Record<string, unknown> {
+  return openApiDocument(
+    {
+      title: 'Operator API',
+      version,
+      description: 'Run the service: partners, their configuration and keys, operator tokens, the audit log.',
+      server: `http://${config.operatorHost}:${config.operatorPort}/operator/v1`,
+      security: { name: 'operatorToken', description: '`Authorization: Bearer …` with an operator token.' },
+      tags: {
+        Partners: 'Who they are.',
+        Configuration: 'What they may do.',
+        'API keys': 'How they call.',
+        'Operator tokens': 'Who operates.',
+        'Audit log': 'Who did what.',
+        Service: 'The service itself.',
+      },
+      schemas: {
+        Partner: operator.Partner,
+        NewPartner: operator.NewPartner,
+        PartnerConfiguration: partner.PartnerConfiguration,
+        Asset: partner.Asset,
+        Investment: partner.Investment,
+        IncomingInstruction: partner.IncomingInstruction,
+        OutgoingInstruction: partner.OutgoingInstruction,
+        RequiredField: partner.RequiredField,
+        ConfigurationVersion: operator.ConfigurationVersion,
+        ApiKey: partner.ApiKey,
+        NewApiKey: partner.NewApiKey,
+        CreatedApiKey: partner.CreatedApiKey,
+        OperatorToken: operator.OperatorToken,
+        CreatedOperatorToken: operator.CreatedOperatorToken,
+        AuditEntry: operator.AuditEntry,
+      },
+    },
+    routes,
+  )
+}

@@ -1,0 +1,65 @@
+// Reads JSON bodies: strictly UTF-8, of bounded depth, and keeping the raw bytes, which signatures and idempotency hash.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fail } from '../errors.ts'
+
+const mostDepth = 32
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const empty = Buffer.alloc(0)
+const rawBodies = new WeakMap<FastifyRequest, Buffer>()
+
+export function rawBody(request: FastifyRequest): Buffer {
+  return rawBodies.get(request) ?? empty
+}
+
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer
+    rawBodies.set(request, bytes)
+    try {
+      done(null, parseJson(bytes))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined // clients send the content type with POSTs that have no body
+  if (nesting(bytes) > mostDepth)
+    throw fail('body_parse_error', `The request body is nested deeper than ${mostDepth} levels.`)
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw fail('body_parse_error', 'The request body is not valid UTF-8.')
+  }
+  try {
+    return JSON.parse(text, refusePrototype)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw fail('body_parse_error')
+    throw error
+  }
+}
+
+// `{"__proto__": …}` would otherwise become an own property that a later copy turns into a prototype.
+function refusePrototype(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw fail('invalid_parameters', '__proto__ is not a known field.')
+  return value
+}
+
+function nesting(bytes: Buffer): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]
+    if (inString) {
+      if (byte === 0x5c) i++
+      else if (byte === 0x22) inString = false
+    } else if (byte === 0x22) inString = true
+    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+  return deepest
+}

@@ -1,0 +1,178 @@
+// One HTTP listener: serves routes given as data, feature-blind. Promises: every answer carries a request id; every error is
+// exactly {"error_code", "error_msg"}; a known address with a wrong method is 405 with Allow; no header or body is ever logged.
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { DatabaseUnavailable } from '../db/db.ts'
+import { errorTable, Failure, fail } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { secondsBuckets } from '../metrics.ts'
+import { acceptJsonBodies } from './json-body.ts'
+import type { Route } from './route.ts'
+import { bodyValidator, textValidator } from './validation.ts'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const bodyLimitBytes = 1024 * 1024
+
+export interface Gate<Caller> {
+  // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
+  admit(request: FastifyRequest, reply: FastifyReply, access: string): Promise<Caller> | Caller
+  // A last check once the body is there, before anything happens.
+  checkBody?(request: FastifyRequest, caller: Caller): void
+}
+
+export interface ListenerOptions<Caller> {
+  readonly name: 'partner' | 'operator'
+  readonly gate: Gate<Caller>
+  readonly routes: readonly Route<Caller>[]
+  readonly prefixes: readonly string[] // the same routes answer under each
+  readonly openRoutes: readonly Route<undefined>[] // without credential or prefix: probes, documents
+  readonly checkRequest?: (request: FastifyRequest) => void // before everything else
+}
+
+export function createListener<Caller>(ctx: Context, options: ListenerOptions<Caller>): FastifyInstance {
+  const app = Fastify({
+    trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: 30_000, // a client that drips its request is not waited for longer
+    keepAliveTimeout: 72_000, // longer than the idle time of usual load balancers, so that they close first
+    return503OnClosing: false, // what arrives on an open connection during a stop is still answered
+    forceCloseConnections: 'idle',
+    genReqId: (raw) => {
+      const given = raw.headers['x-request-id']
+      return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId('req')
+    },
+    frameworkErrors: (error, request, reply) => sendError(ctx, error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  })
+  acceptJsonBodies(app)
+  observe(ctx, app, options.name)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    options.checkRequest?.(request)
+    if (request.is404) throw fail('not_found')
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
+  app.setNotFoundHandler(() => {
+    throw fail('not_found')
+  })
+
+  const open: Gate<undefined> = { admit: () => undefined }
+  const served = new Map<string, Set<string>>()
+  for (const each of options.openRoutes) addRoute(app, each, each.path, open, served)
+  for (const prefix of options.prefixes) {
+    for (const each of options.routes) addRoute(app, each, prefix + each.path, options.gate, served)
+  }
+  for (const [url, known] of served) refuseOtherMethods(app, url, known)
+  return app
+}
+
+function addRoute<Caller>(
+  app: FastifyInstance,
+  route: Route<Caller>,
+  path: string,
+  gate: Gate<Caller>,
+  served: Map<string, Set<string>>,
+): void {
+  const url = path.replace(/\{(\w+)\}/g, ':$1')
+  const known = served.get(url) ?? new Set<string>()
+  served.set(url, known.add(route.method))
+  const checkParams = route.params && textValidator(route.params)
+  const checkQuery = route.query && textValidator(route.query)
+  const checkBody = route.body && bodyValidator(route.body)
+  const callers = new WeakMap<FastifyRequest, Caller>()
+
+  app.route({
+    method: route.method,
+    url,
+    ...(route.bodyLimitBytes ? { bodyLimit: route.bodyLimitBytes } : {}),
+    onRequest: async (request, reply) => {
+      callers.set(request, await gate.admit(request, reply, route.access ?? ''))
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request) as Caller
+      gate.checkBody?.(request, caller)
+      checkParams?.(request.params)
+      checkQuery?.(request.query)
+      checkBody?.(request.body)
+      const { params, query, body } = request
+      const answer = await route.handle({ caller, params, query, body, request })
+      reply.code(answer.status)
+      if (answer.headers) reply.headers(answer.headers)
+      return reply.send(answer.body)
+    },
+  })
+}
+
+// Refused before the body is read: what was sent does not matter when the method is wrong.
+function refuseOtherMethods(app: FastifyInstance, url: string, known: Set<string>): void {
+  if (known.has('GET')) known.add('HEAD')
+  const allow = methods.filter((method) => known.has(method)).join(', ')
+  app.route({
+    method: methods.filter((method) => !known.has(method)),
+    url,
+    onRequest: async () => {
+      throw fail('method_not_allowed', `This address supports ${allow}.`, { allow })
+    },
+    handler: async () => {},
+  })
+}
+
+function sendError(ctx: Context, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = toFailure(error)
+  if (failure.code === 'internal_error') ctx.log.error({ err: error, request_id: request.id }, 'a request failed')
+  return reply
+    .code(errorTable[failure.code].status)
+    .headers({ 'x-request-id': request.id, ...failure.headers })
+    .send({ error_code: failure.code, error_msg: failure.message })
+}
+
+function toFailure(error: Error): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof DatabaseUnavailable) {
+    const sentence = error.commitUnknown
+      ? 'The outcome of this request is not known yet; repeat it with the same Idempotency-Key or id.'
+      : undefined
+    return fail('service_unavailable', sentence, { 'retry-after': '1' })
+  }
+  switch ((error as FastifyError).statusCode) {
+    case 400:
+      return fail('invalid_parameters', 'The request could not be read: its address, headers or length are not valid.')
+    case 413:
+      return fail('payload_too_large')
+    case 415:
+      return fail('unsupported_media_type')
+    default:
+      return fail('internal_error')
+  }
+}
+
+// The bytes were not HTTP, or stopped coming: there is no request to answer, only a socket.
+function answerBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const body = JSON.stringify({
+    error_code: 'invalid_parameters',
+    error_msg: 'The request is not valid HTTP, came too slowly, or has headers that are too large.',
+  })
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Request-Id: ${newId('req')}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function observe(ctx: Context, app: FastifyInstance, listener: string): void {
+  const requestSeconds = ctx.metrics.histogram('http_request_seconds', 'Time to answer a request.', secondsBuckets)
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
+    const labels = { listener, method: request.method, route, status: String(reply.statusCode) }
+    requestSeconds.observe(reply.elapsedTime / 1_000, labels)
+    ctx.log.info(
+      {
+        request_id: request.id,
+        ...labels,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        address: request.ip,
+      },
+      'request',
+    )
+  })
+}

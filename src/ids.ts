@@ -1,0 +1,23 @@
+// Ids: a prefix that names the resource, 48 bits of time so that ids sort by age, 80 random bits so that none can be guessed.
+import { randomBytes } from 'node:crypto'
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford's base 32, lower case: no i, l, o or u to misread
+
+export type IdPrefix = 'ptr' | 'key' | 'opt' | 'aud' | 'req'
+
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${encodeTime(Date.now())}${randomText(16)}`
+}
+
+// Each character carries five random bits.
+export function randomText(length: number): string {
+  let text = ''
+  for (const byte of randomBytes(length)) text += alphabet[byte & 31]
+  return text
+}
+
+function encodeTime(ms: number): string {
+  let text = ''
+  for (let rest = ms, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text
+  return text
+}

@@ -1,0 +1,4 @@
+// The command: parses arguments, nothing else.
+import { runCommand } from './cli/commands.ts'
+
+process.exitCode = await runCommand(process.argv.slice(2))

@@ -1,0 +1,51 @@
+// Who is operating: the gate of the operator listener. A bearer token with roles, and a Host header that names this listener,
+// so that no web page can reach it through a name of its own (DNS rebinding).
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { fail } from '../errors.ts'
+import type { Gate } from '../http/listener.ts'
+import type { Actor } from '../partners/audit.ts'
+import { hashToken, type OperatorTokens } from './tokens.ts'
+
+export interface Operator {
+  readonly id: string
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+export function createOperatorGate(bootstrapToken: string, tokens: OperatorTokens): Gate<Operator> {
+  const bootstrapHash = hashToken(bootstrapToken)
+  return {
+    async admit(request, _reply, access) {
+      const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+      const operator = token === undefined ? undefined : await identify(token)
+      if (!operator)
+        throw fail('auth_required', 'A valid operator token is required.', { 'www-authenticate': 'Bearer' })
+      // Every role may read; beyond that a role does its own work, and an admin everything.
+      if (access !== 'read' && !operator.roles.includes(access) && !operator.roles.includes('admin')) {
+        throw fail('forbidden', `The operator token lacks the role ${access}.`)
+      }
+      return operator
+    },
+  }
+
+  async function identify(token: string): Promise<Operator | undefined> {
+    const hash = hashToken(token)
+    if (timingSafeEqual(hash, bootstrapHash)) return { id: 'OPERATOR_TOKEN', name: 'bootstrap', roles: ['admin'] }
+    return tokens.get(hash.toString('hex'))
+  }
+}
+
+export function operatorActor({ id, name }: Operator, request: FastifyRequest): Actor {
+  return { kind: 'operator', id, name, requestId: request.id }
+}
+
+export function checkHost(config: Config) {
+  const allowed = new Set(['localhost', '127.0.0.1', '[::1]', config.operatorHost, ...config.operatorAllowedHosts])
+  return (request: FastifyRequest): void => {
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
+    if (allowed.has(host) || host === request.socket.localAddress) return
+    throw fail('forbidden', 'The Host header does not name this listener; add the name to OPERATOR_ALLOWED_HOSTS.')
+  }
+}
