@@ -74,10 +74,13 @@ async function prepareEmbedded(): Promise<string> {
 
 async function preparePostgres() {
   const server = await startPostgres()
-  const onServer = await openPostgres(server.url(), 2, (error) => log.warn(error))
+  const onServer = await openPostgres(server.url(), { poolSize: 2, onIdleError: (error) => log.warn(error) })
   await onServer.query(`create database ${templateDatabase}`)
   await onServer.close()
-  const template = await openPostgres(server.url(templateDatabase), 2, (error) => log.warn(error))
+  const template = await openPostgres(server.url(templateDatabase), {
+    poolSize: 2,
+    onIdleError: (error) => log.warn(error),
+  })
   await migrate(template)
   await template.close()
   return server

@@ -4,9 +4,11 @@ import { readFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
 import { addCidr } from './addresses.ts'
+import { parseDurationMs } from './times.ts'
 
 export interface Config {
   readonly mode: 'sandbox' | 'production'
+  readonly role: 'all' | 'api' | 'worker'
   readonly host: string
   readonly port: number
   readonly operatorHost: string
@@ -15,11 +17,27 @@ export interface Config {
   readonly publicUrl: string
   readonly trustedProxies: readonly string[]
   readonly databaseUrl: string | undefined
+  readonly databaseDirectUrl: string | undefined
   readonly databasePoolSize: number
   readonly dataDir: string
   readonly operatorToken: string | undefined // undefined only in sandbox mode, which then makes its own
+  readonly masterKey: readonly MasterKey[] | undefined // the first encrypts, all decrypt; undefined as above
+  readonly signingAlgorithm: 'ES256' | 'EdDSA' | 'RS512'
+  readonly signingKeyRotationMs: number
+  readonly webhookRetryScheduleMs: readonly number[]
+  readonly webhookTimeoutMs: number
+  readonly webhookAllowedNetworks: readonly string[]
+  readonly webhookCaFile: string | undefined
+  readonly webhookProxy: string | undefined
+  readonly operationsWebhookUrl: string | undefined
+  readonly retentionMs: number
   readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined
   readonly logLevel: string
+}
+
+export interface MasterKey {
+  readonly version: number
+  readonly bytes: Buffer
 }
 
 interface Setting<T> {
@@ -41,6 +59,13 @@ const settings = {
     meaning:
       '`sandbox` (a demo partner, sandbox routes, secrets made by itself) or `production` (refuses to start without its secrets or on the embedded database). Written into the database at the first start; a database never changes its mode.',
     parse: oneOf('sandbox', 'production'),
+  }),
+  role: setting({
+    name: 'ROLE',
+    default: 'all',
+    meaning:
+      '`api` answers requests, `worker` delivers webhooks (its listeners serve only probes and metrics), `all` does both. Any number of either may share one PostgreSQL.',
+    parse: oneOf('all', 'api', 'worker'),
   }),
   port: setting({
     name: 'PORT',
@@ -88,6 +113,14 @@ const settings = {
     secret: true,
     parse: optionalPostgresUrl,
   }),
+  databaseDirectUrl: setting({
+    name: 'DATABASE_DIRECT_URL',
+    default: '',
+    meaning:
+      'The same PostgreSQL past a connection pooler, used to listen for wake-ups. Default: `DATABASE_URL`. Without one, polling does the work.',
+    secret: true,
+    parse: optionalPostgresUrl,
+  }),
   databasePoolSize: setting({
     name: 'DATABASE_POOL_SIZE',
     default: '10',
@@ -107,6 +140,73 @@ const settings = {
       'The first operator credential, role `admin`, at least 24 characters: use it to create named tokens. Sandbox mode makes one and keeps it in `DATA_DIR/operator-token`.',
     secret: true,
     parse: optionalSecret(24),
+  }),
+  masterKey: setting({
+    name: 'MASTER_KEY',
+    default: '',
+    meaning:
+      'Encrypts the private signing keys in the database: `VERSION:KEY`, the key being 32 bytes in base64 (make one with `openssl rand -base64 32`). While changing it give both, the new one first: `2:…,1:…`. Sandbox mode makes one and keeps it in `DATA_DIR/master-key`.',
+    secret: true,
+    parse: optionalMasterKey,
+  }),
+  signingAlgorithm: setting({
+    name: 'SIGNING_ALGORITHM',
+    default: 'ES256',
+    meaning: 'Algorithm of new signing keys: `ES256`, `EdDSA` or `RS512`.',
+    parse: oneOf('ES256', 'EdDSA', 'RS512'),
+  }),
+  signingKeyRotationMs: setting({
+    name: 'SIGNING_KEY_ROTATION',
+    default: '90d',
+    meaning: 'Age at which a signing key is replaced by itself.',
+    parse: duration('1d', '3650d'),
+  }),
+  webhookRetryScheduleMs: setting({
+    name: 'WEBHOOK_RETRY_SCHEDULE',
+    default: '5s,30s,2m,5m,15m,30m,1h,2h,4h,8h,12h,24h,24h',
+    meaning: 'Pauses before each retry of a failed delivery, each ±20 %; after the last the event is in `error`.',
+    parse: durations,
+  }),
+  webhookTimeoutMs: setting({
+    name: 'WEBHOOK_TIMEOUT',
+    default: '30s',
+    meaning:
+      'Time an endpoint has to answer with a status, connecting included. Production mode allows no less than 30s.',
+    parse: duration('100ms', '120s'),
+  }),
+  webhookAllowedNetworks: setting({
+    name: 'WEBHOOK_ALLOWED_NETWORKS',
+    default: '',
+    meaning:
+      'CIDRs, separated by commas, of private networks that webhooks may be sent to. Sandbox mode also allows loopback. All other non-public addresses are refused.',
+    parse: cidrList,
+  }),
+  webhookCaFile: setting({
+    name: 'WEBHOOK_CA_FILE',
+    default: '',
+    meaning: 'PEM file of a certificate authority trusted for webhook endpoints, besides the usual ones.',
+    parse: optionalText,
+  }),
+  webhookProxy: setting({
+    name: 'WEBHOOK_PROXY',
+    default: '',
+    meaning: 'HTTP proxy (`http://…`) through which webhooks are sent (CONNECT).',
+    secret: true,
+    parse: optionalUrl,
+  }),
+  operationsWebhookUrl: setting({
+    name: 'OPERATIONS_WEBHOOK_URL',
+    default: '',
+    meaning:
+      'HTTPS address of the operator that is told, by a signed webhook, when an endpoint fails, is disabled or recovers.',
+    secret: true,
+    parse: optionalUrl,
+  }),
+  retentionMs: setting({
+    name: 'RETENTION',
+    default: '60d',
+    meaning: 'How long finished events, their attempts and publishers’ ids are kept. Pending events are never dropped.',
+    parse: duration('1h', '3650d'),
   }),
   rateLimit: setting({
     name: 'RATE_LIMIT',
@@ -154,6 +254,10 @@ export function parseConfig(environment: Environment): ConfigResult {
   const config = { ...values, publicUrl: values.publicUrl ?? `http://localhost:${values.port}` } as unknown as Config
 
   if (config.mode === 'production') {
+    if (config.webhookTimeoutMs < 30_000) mistakes.push('WEBHOOK_TIMEOUT must be at least 30s in production mode')
+    if (!config.masterKey && !mistakes.some((each) => each.startsWith('MASTER_KEY'))) {
+      mistakes.push('MASTER_KEY must be set in production mode; make one with: echo "1:$(openssl rand -base64 32)"')
+    }
     if (!config.databaseUrl && !mistakes.some((each) => each.startsWith('DATABASE_URL'))) {
       mistakes.push('DATABASE_URL must be set in production mode: the embedded database is for sandboxes only')
     }
@@ -183,6 +287,42 @@ function oneOf<const T extends string>(...allowed: T[]) {
 
 function text(given: string): string {
   return given
+}
+
+function optionalText(given: string): string | undefined {
+  return given === '' ? undefined : given
+}
+
+function durationMs(given: string): number {
+  const ms = parseDurationMs(given)
+  if (ms === undefined) throw new Mistake('must be a duration with units, such as 30s, 15m or 60d')
+  return ms
+}
+
+function duration(least: string, most: string) {
+  return (given: string): number => {
+    const ms = durationMs(given)
+    if (ms < durationMs(least) || ms > durationMs(most)) throw new Mistake(`must be from ${least} to ${most}`)
+    return ms
+  }
+}
+
+function durations(given: string): number[] {
+  const pauses = list(given).map(durationMs)
+  if (pauses.length === 0 || pauses.length > 50) throw new Mistake('must have 1 to 50 durations, such as 5s,30s,2m')
+  return pauses
+}
+
+function optionalMasterKey(given: string): MasterKey[] | undefined {
+  if (given === '') return undefined
+  const keys = list(given).map((each) => {
+    const [, version, encoded] = /^(\d{1,6}):([A-Za-z0-9+/_-]+=*)$/.exec(each) ?? []
+    const bytes = Buffer.from(encoded ?? '', 'base64')
+    if (!version || bytes.length !== 32) throw new Mistake('must look like 1:KEY, the key being 32 bytes in base64')
+    return { version: Number(version), bytes }
+  })
+  if (new Set(keys.map((key) => key.version)).size < keys.length) throw new Mistake('names a version twice')
+  return keys
 }
 
 function list(given: string): string[] {

@@ -3,8 +3,19 @@ import type { Config } from './config.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Route } from './http/route.ts'
 import * as operator from './operator/schema.ts'
+import { Publication, PublishedEvent, SigningKey } from './operator/webhook-routes.ts'
 import * as partner from './partners/schema.ts'
 import { version } from './version.ts'
+import {
+  actions,
+  CustomerEntity,
+  catalogue,
+  IncomingFundsEntity,
+  OrderEntity,
+  PartnerOrderEntity,
+  RequirementEntity,
+} from './webhooks/catalogue.ts'
+import * as webhooks from './webhooks/schema.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: routes of every kind of caller are described alike
 type Routes = readonly Route<any>[]
@@ -22,7 +33,15 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         description:
           '`Authorization: Bearer …` with a secret key (`psk_…`), or with a JWT that you sign with your own private key: `iss` is the id of the API key, `iat` at most 15 minutes old; `exp`, `jti` (single use), `htm` and `htu` (method and path) and `bodyHash` (hex SHA-256 of the body) are enforced when present.',
       },
-      tags: { Partner: 'The account of the calling partner.', 'API keys': 'Credentials of the calling partner.' },
+      tags: {
+        Partner: 'The account of the calling partner.',
+        'Webhook subscriptions': 'Where to send which events.',
+        'Webhook events': 'What was sent, how it went, and sending it again.',
+        'API keys': 'Credentials of the calling partner.',
+        ...(config.mode === 'sandbox' ? { Sandbox: 'Only in sandbox mode.' } : {}),
+        Events: 'The calls that your endpoint receives, each with an `X-JWT-SIGNATURE`.',
+      },
+      webhooks: Object.fromEntries(actions.map((action) => [action, { ...catalogue[action], tag: 'Events' }])),
       schemas: {
         PartnerAccount: partner.PartnerAccount,
         Asset: partner.Asset,
@@ -33,6 +52,22 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         ApiKey: partner.ApiKey,
         NewApiKey: partner.NewApiKey,
         CreatedApiKey: partner.CreatedApiKey,
+        Subscription: webhooks.Subscription,
+        Subscriptions: webhooks.Subscriptions,
+        NewSubscription: webhooks.NewSubscription,
+        NewSubscriptions: webhooks.NewSubscriptions,
+        SubscriptionChange: webhooks.SubscriptionChange,
+        TestResult: webhooks.TestResult,
+        WebhookEvent: webhooks.WebhookEvent,
+        WebhookEventDetails: webhooks.WebhookEventDetails,
+        Attempt: webhooks.Attempt,
+        ResentEvent: webhooks.ResentEvent,
+        BulkResend: webhooks.BulkResend,
+        OrderEntity,
+        PartnerOrderEntity,
+        CustomerEntity,
+        RequirementEntity,
+        IncomingFundsEntity,
       },
     },
     routes,
@@ -51,6 +86,8 @@ export function operatorDocument(config: Config, routes: Routes): Record<string,
         Partners: 'Who they are.',
         Configuration: 'What they may do.',
         'API keys': 'How they call.',
+        Events: 'What the platform tells them.',
+        'Signing keys': 'What webhooks are signed with.',
         'Operator tokens': 'Who operates.',
         'Audit log': 'Who did what.',
         Service: 'The service itself.',
@@ -71,6 +108,9 @@ export function operatorDocument(config: Config, routes: Routes): Record<string,
         OperatorToken: operator.OperatorToken,
         CreatedOperatorToken: operator.CreatedOperatorToken,
         AuditEntry: operator.AuditEntry,
+        PublishedEvent,
+        Publication,
+        SigningKey,
       },
     },
     routes,

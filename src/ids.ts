@@ -3,10 +3,15 @@ import { randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford's base 32, lower case: no i, l, o or u to misread
 
-export type IdPrefix = 'ptr' | 'key' | 'opt' | 'aud' | 'req'
+export type IdPrefix = 'ptr' | 'key' | 'opt' | 'aud' | 'req' | 'sub' | 'evt' | 'pub' | 'wrk' | 'sig' | 'bulk'
 
-export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${encodeTime(Date.now())}${randomText(16)}`
+export function newId(prefix: IdPrefix, atMs = Date.now()): string {
+  return `${prefix}_${encodeTime(atMs)}${randomText(16)}`
+}
+
+// The smallest id of that moment: ids of later ones are greater.
+export function firstIdAt(prefix: IdPrefix, atMs: number): string {
+  return `${prefix}_${encodeTime(atMs)}${'0'.repeat(16)}`
 }
 
 // Each character carries five random bits.

@@ -8,24 +8,38 @@ import type { Context } from './context.ts'
 import { startChangeFeed } from './db/changes.ts'
 import { claimDatabase } from './db/installation.ts'
 import { openDatabase } from './db/open.ts'
+import { startEngine } from './delivery/engine.ts'
+import { ensureOperationsHook } from './delivery/operations.ts'
+import { startRetention } from './delivery/retention.ts'
+import { createSender, type Resolve } from './delivery/sender.ts'
+import { createTestSender } from './delivery/test-event.ts'
 import { operatorDocument, partnerDocument } from './documents.ts'
 import { forgetOldReplies } from './http/idempotency.ts'
 import { createListener } from './http/listener.ts'
 import { openRoutes } from './http/open-routes.ts'
-import { route } from './http/route.ts'
+import { type Route, route } from './http/route.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
 import { partnerAdministration } from './operator/partner-routes.ts'
 import { metricsReply, serviceAdministration } from './operator/service-routes.ts'
 import { cacheOperatorTokens } from './operator/tokens.ts'
+import { webhookAdministration } from './operator/webhook-routes.ts'
 import { createDirectory } from './partners/directory.ts'
 import { createPartnerGate } from './partners/gate.ts'
 import { deleteExpiredTokens } from './partners/queries.ts'
 import { partnerRoutes } from './partners/routes.ts'
 import { trackKeyUsage } from './partners/usage.ts'
-import { ensureDemoPartner, ensureOperatorToken } from './sandbox/demo.ts'
+import { ensureDemoPartner, ensureMasterKey, ensureOperatorToken } from './sandbox/demo.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
+import { type Signer, startSigner } from './signing/signer.ts'
 import { version } from './version.ts'
+import { startBulkWorker } from './webhooks/bulk.ts'
+import { eventRoutes } from './webhooks/event-routes.ts'
+import { createPublisher } from './webhooks/publisher.ts'
+import { subscriptionRoutes } from './webhooks/routes.ts'
+import { createWaker } from './webhooks/signals.ts'
+import { createTargetGuard } from './webhooks/target.ts'
 
 const tidyEveryMs = 10 * 60_000
 
@@ -40,13 +54,14 @@ export interface Service {
 export interface StartOptions {
   readonly log: Logger
   readonly now?: () => Date
+  readonly resolve?: Resolve // how webhook host names become addresses; the system's resolver by default
   // Called once everything is set up but before the listeners answer.
   readonly beforeReady?: (service: Omit<Service, 'stop'>) => void
 }
 
 export async function startService(
   config: Config,
-  { log, now = () => new Date(), beforeReady }: StartOptions,
+  { log, now = () => new Date(), resolve, beforeReady }: StartOptions,
 ): Promise<Service> {
   const metrics = createMetrics()
   addProcessMetrics(metrics, version)
@@ -60,16 +75,56 @@ export async function startService(
     const ctx: Context = { config, db, log, metrics, now }
     const demo = config.mode === 'sandbox' ? await ensureDemoPartner(ctx) : undefined
     const operatorToken = config.operatorToken ?? ensureOperatorToken(config.dataDir)
+    const masterKeys = config.masterKey ?? ensureMasterKey(config.dataDir)
     const feed = await startChangeFeed(db, log)
     undo.push(feed.stop)
+    const signer = await startSigner(ctx, feed, masterKeys)
+    undo.push(signer.stop)
+    const guard = createTargetGuard(config)
+    const sender = createSender(config, guard, resolve)
+    undo.push(sender.close)
+    const waker = createWaker(ctx)
+    const publisher = createPublisher(ctx, waker)
+    await db.transaction((tx) => ensureOperationsHook(tx, config.operationsWebhookUrl))
+    if (config.role !== 'api') {
+      const engine = await startEngine(ctx, signer, sender, waker)
+      undo.push(startBulkWorker(ctx, waker), startRetention(ctx), engine.stop)
+    }
     const usage = trackKeyUsage(ctx)
     undo.push(usage.stop)
     undo.push(repeat(tidyEveryMs, () => Promise.all([forgetOldReplies(db), deleteExpiredTokens(db)]), log))
 
     let ready = false
     const isReady = () => ready
-    const partner = partnerListener(ctx, feed, usage.note, isReady)
-    const operator = operatorListener(ctx, feed, operatorToken, isReady)
+    const serves = config.role !== 'worker'
+    const directory = createDirectory(db, feed)
+    const partnerApi = [
+      ...partnerRoutes(ctx, directory, feed),
+      ...subscriptionRoutes(ctx, { guard, waker, sendTest: createTestSender(ctx, signer, sender) }),
+      ...eventRoutes(ctx, waker),
+      ...(config.mode === 'sandbox' ? sandboxRoutes(publisher) : []),
+    ]
+    const partner = createListener(ctx, {
+      name: 'partner',
+      gate: createPartnerGate(ctx, directory, usage.note),
+      routes: serves ? partnerApi : [],
+      prefixes: ['/v1', ''],
+      openRoutes: [...openRoutes(ctx, partnerDocument(config, partnerApi), isReady), jwksRoute(signer)],
+    })
+    const changes = createChanges(db, feed)
+    const operatorApi = [
+      ...partnerAdministration(ctx, changes, waker),
+      ...webhookAdministration(ctx, changes, publisher, masterKeys),
+      ...serviceAdministration(ctx, changes),
+    ]
+    const operator = createListener(ctx, {
+      name: 'operator',
+      gate: createOperatorGate(operatorToken, cacheOperatorTokens(db, feed)),
+      routes: serves ? operatorApi : [],
+      prefixes: ['/operator/v1'],
+      openRoutes: [...openRoutes(ctx, operatorDocument(config, operatorApi), isReady), metricsRoute(ctx)],
+      checkRequest: checkHost(config),
+    })
     undo.push(() => Promise.all([partner.close(), operator.close()]))
 
     await partner.ready()
@@ -79,7 +134,10 @@ export async function startService(
     const running = { url, operatorUrl, operatorToken, demo }
     beforeReady?.(running)
     ready = true
-    log.info({ version, mode: config.mode, database: db.kind, url, operator_url: operatorUrl }, 'ready')
+    log.info(
+      { version, mode: config.mode, role: config.role, database: db.kind, url, operator_url: operatorUrl },
+      'ready',
+    )
     return {
       ...running,
       async stop() {
@@ -94,32 +152,33 @@ export async function startService(
   }
 }
 
-function partnerListener(
-  ctx: Context,
-  feed: Awaited<ReturnType<typeof startChangeFeed>>,
-  noteUse: (keyId: string) => void,
-  isReady: () => boolean,
-): FastifyInstance {
-  const directory = createDirectory(ctx.db, feed)
-  const routes = partnerRoutes(ctx, directory, feed)
-  return createListener(ctx, {
-    name: 'partner',
-    gate: createPartnerGate(ctx, directory, noteUse),
-    routes,
-    prefixes: ['/v1', ''],
-    openRoutes: openRoutes(ctx, partnerDocument(ctx.config, routes), isReady),
+const openRoute = route<undefined>()
+
+function jwksRoute(signer: Signer): Route<undefined> {
+  return openRoute({
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    id: 'jwks',
+    tag: 'Service',
+    summary: 'The public keys that webhooks are signed with',
+    access: undefined,
+    replies: {},
+    handle() {
+      const { body, maxAgeSeconds } = signer.jwks()
+      return {
+        status: 200,
+        body,
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'cache-control': `public, max-age=${maxAgeSeconds}`,
+        },
+      }
+    },
   })
 }
 
-function operatorListener(
-  ctx: Context,
-  feed: Awaited<ReturnType<typeof startChangeFeed>>,
-  operatorToken: string,
-  isReady: () => boolean,
-): FastifyInstance {
-  const changes = createChanges(ctx.db, feed)
-  const routes = [...partnerAdministration(ctx, changes), ...serviceAdministration(ctx, changes)]
-  const metricsRoute = route<undefined>()({
+function metricsRoute(ctx: Context): Route<undefined> {
+  return openRoute({
     method: 'GET',
     path: '/metrics',
     id: 'metrics',
@@ -128,14 +187,6 @@ function operatorListener(
     access: undefined,
     replies: {},
     handle: () => metricsReply(ctx),
-  })
-  return createListener(ctx, {
-    name: 'operator',
-    gate: createOperatorGate(operatorToken, cacheOperatorTokens(ctx.db, feed)),
-    routes,
-    prefixes: ['/operator/v1'],
-    openRoutes: [...openRoutes(ctx, operatorDocument(ctx.config, routes), isReady), metricsRoute],
-    checkRequest: checkHost(ctx.config),
   })
 }
 

@@ -12,6 +12,15 @@ export function utcSecondsOrNull(time: Timestamp | null): string | null {
   return time === null ? null : utcSeconds(time)
 }
 
+// Webhook events: 2026-01-05T12:00:00.123456+00:00
+export function offsetMicros(time: Timestamp): string {
+  return `${time.slice(0, 26)}+00:00`
+}
+
+export function offsetMicrosOrNull(time: Timestamp | null): string | null {
+  return time === null ? null : offsetMicros(time)
+}
+
 // PostgreSQL's text form ('2026-01-05 12:00:00.123456+00', in whatever zone the session has) to the inside form.
 export function fromDatabase(text: string): Timestamp {
   const [, date, clock, micros = '', zone] =

@@ -1,7 +1,19 @@
 // The one database interface. Two implementations: PostgreSQL (postgres.ts) and PGlite (embedded.ts), running the same SQL.
 // Rows come back with camelCase names, timestamps as text with microseconds (see times.ts), bigints as numbers.
 
-export type Value = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[]
+export type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | Uint8Array
+  | readonly string[]
+  | readonly number[]
+  | readonly boolean[]
+  | readonly Uint8Array[]
+  | readonly (string | null)[]
+  | readonly (number | null)[]
+  | readonly (Uint8Array | null)[]
 export type Row = Record<string, unknown>
 
 export interface Queryable {
@@ -18,6 +30,9 @@ export interface Db extends Queryable {
   readonly kind: 'postgres' | 'embedded'
   // Commits before it resolves. Inside `work` use only `tx`: the embedded database has one connection.
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  // Calls back at each notification on the channel until stopped; reconnects by itself. PostgreSQL only: the embedded database
+  // has no other process to hear from.
+  listen?(channel: string, onMessage: () => void): () => Promise<void>
   close(): Promise<void>
 }
 

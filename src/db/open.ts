@@ -8,9 +8,11 @@ import { openPostgres } from './postgres.ts'
 
 export async function openDatabase(config: Config, log: Logger): Promise<Db> {
   const db = config.databaseUrl
-    ? await openPostgres(config.databaseUrl, config.databasePoolSize, (error) =>
-        log.warn({ error: error.message }, 'an idle database connection broke'),
-      )
+    ? await openPostgres(config.databaseUrl, {
+        poolSize: config.databasePoolSize,
+        directUrl: config.databaseDirectUrl,
+        onIdleError: (error) => log.warn({ error: error.message }, 'an idle database connection broke'),
+      })
     : await openEmbedded(config.dataDir)
   try {
     const applied = await migrate(db)

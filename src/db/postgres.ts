@@ -16,7 +16,13 @@ const types = {
     parsers[oid] ?? pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
-export async function openPostgres(url: string, poolSize: number, onIdleError: (error: Error) => void): Promise<Db> {
+export interface PostgresOptions {
+  readonly poolSize: number
+  readonly directUrl?: string | undefined
+  readonly onIdleError: (error: Error) => void
+}
+
+export async function openPostgres(url: string, { poolSize, directUrl, onIdleError }: PostgresOptions): Promise<Db> {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -69,9 +75,40 @@ export async function openPostgres(url: string, poolSize: number, onIdleError: (
         client.release(broken)
       }
     },
+    listen: (channel, onMessage) => keepListening(directUrl ?? url, channel, onMessage),
     close: () => pool.end(),
   }
   return db
+}
+
+// A connection of its own, past any pooler; when it breaks, another after a second. Whoever listens also polls.
+function keepListening(url: string, channel: string, onMessage: () => void): () => Promise<void> {
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  const retry = () => {
+    client = undefined
+    if (!stopped) timer ??= setTimeout(begin, 1_000)
+  }
+  const begin = () => {
+    timer = undefined
+    const mine = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: connectTimeoutMs })
+    client = mine
+    mine.on('error', retry)
+    mine.on('end', retry)
+    mine.on('notification', onMessage)
+    mine
+      .connect()
+      .then(() => mine.query(`listen ${channel}`))
+      .then(onMessage) // what was sent while nobody listened
+      .catch(() => void mine.end().catch(() => {}))
+  }
+  begin()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await client?.end().catch(() => {})
+  }
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

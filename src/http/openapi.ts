@@ -11,6 +11,14 @@ export interface DocumentOptions {
   readonly security: { readonly name: string; readonly description: string }
   readonly tags: Readonly<Record<string, string>> // in the order in which they are shown
   readonly schemas: Readonly<Record<string, TSchema>> // those that get a name of their own
+  readonly webhooks?: Readonly<Record<string, WebhookDescription>> // calls that the service makes, by event type
+}
+
+export interface WebhookDescription {
+  readonly meaning: string
+  readonly entities: Readonly<Record<string, TSchema>>
+  readonly example: Readonly<Record<string, unknown>>
+  readonly tag: string
 }
 
 type Json = Record<string, unknown>
@@ -46,6 +54,7 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
     security: [{ [options.security.name]: [] }],
     tags: Object.entries(options.tags).map(([name, description]) => ({ name, description })),
     paths,
+    ...(options.webhooks ? { webhooks: webhookCalls(options.webhooks, names) } : {}),
     components: {
       securitySchemes: {
         [options.security.name]: { type: 'http', scheme: 'bearer', description: options.security.description },
@@ -141,6 +150,58 @@ function errorResponses(each: Route<any>): Json {
         content: jsonContent({ $ref: '#/components/schemas/Error' }),
       },
     ]),
+  )
+}
+
+function webhookCalls(
+  webhooks: Readonly<Record<string, WebhookDescription>>,
+  names: ReadonlyMap<TSchema, string>,
+): Json {
+  return Object.fromEntries(
+    Object.entries(webhooks).map(([action, { meaning, entities, example, tag }]) => {
+      const schema = {
+        type: 'object',
+        required: ['id', 'action', 'created_at', ...Object.keys(entities)],
+        properties: {
+          id: { type: 'string', description: 'Unique event identifier; the same on every attempt.' },
+          action: { const: action, description: 'Event type.' },
+          created_at: { type: 'string', format: 'date-time', description: 'When the event was created.' },
+          ...(render(entities, names) as Json),
+        },
+      }
+      const body = {
+        id: 'evt_01m7f0b9qn8y4t0cf4e6d5yeth',
+        action,
+        created_at: '2026-01-05T12:00:00.123456+00:00',
+        ...example,
+      }
+      const post = {
+        operationId: `receive-${action}`,
+        tags: [tag],
+        summary: meaning,
+        description:
+          'Answer with a 2xx status within 30 seconds. Verify `X-JWT-SIGNATURE` against `/.well-known/jwks.json`. Be idempotent: duplicates can occur.',
+        security: [],
+        parameters: [
+          {
+            ...header(
+              'X-JWT-SIGNATURE',
+              'A JWT, fresh for every attempt: `sub` is the event id, `aud` the subscription id, `digest` the hex SHA-256 of the body.',
+            ),
+            required: true,
+          },
+          { ...header('X-Event-Id', 'The event id.'), required: true },
+          { ...header('X-Event-Type', 'The event type.'), required: true },
+          { ...header('X-Attempt-Number', 'Counts up from 1.'), required: true },
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema, example: body } } },
+        responses: {
+          '2XX': { description: 'Received.' },
+          '4XX': { description: 'Not received: it is tried again later (410: the subscription is disabled).' },
+        },
+      }
+      return [action, { post }]
+    }),
   )
 }
 

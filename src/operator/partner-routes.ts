@@ -18,6 +18,7 @@ import {
 } from '../partners/queries.ts'
 import { ApiKey, CreatedApiKey, NewApiKey, PartnerConfiguration } from '../partners/schema.ts'
 import { utcSeconds } from '../times.ts'
+import { signalPartner, type Waker } from '../webhooks/signals.ts'
 import type { Changes } from './changes.ts'
 import { type Operator, operatorActor } from './gate.ts'
 import { ConfigurationVersion, NewPartner, Partner, PartnerChange } from './schema.ts'
@@ -29,7 +30,7 @@ const keyParams = Type.Object({
   key_id: Type.String({ maxLength: 100, description: 'Id of the key.' }),
 })
 
-export function partnerAdministration(ctx: Context, changes: Changes): Route<Operator>[] {
+export function partnerAdministration(ctx: Context, changes: Changes, waker: Waker): Route<Operator>[] {
   return [
     operatorRoute({
       method: 'POST',
@@ -92,11 +93,15 @@ export function partnerAdministration(ctx: Context, changes: Changes): Route<Ope
       body: PartnerChange,
       replies: { 200: { description: 'The partner as it is now.', schema: Partner } },
       errors: ['not_found'],
-      handle: ({ caller, params, body, request }) =>
-        changes.in(async (tx) => ({
-          status: 200,
-          body: partnerView(await setPartnerState(tx, operatorActor(caller, request), params.partner_id, body.state)),
-        })),
+      async handle({ caller, params, body, request }) {
+        const reply = await changes.in(async (tx) => {
+          const partner = await setPartnerState(tx, operatorActor(caller, request), params.partner_id, body.state)
+          await signalPartner(tx, partner.id)
+          return { status: 200, body: partnerView(partner) }
+        })
+        waker.wake()
+        return reply
+      },
     }),
     operatorRoute({
       method: 'PUT',

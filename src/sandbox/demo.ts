@@ -1,6 +1,8 @@
 // The sandbox's demo partner: made at the first start, with a full configuration and a key that later starts show again.
+import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { MasterKey } from '../config.ts'
 import type { Context } from '../context.ts'
 import { recordChange } from '../db/changes.ts'
 import type { Tx } from '../db/db.ts'
@@ -43,6 +45,13 @@ async function createDemoPartner(tx: Tx): Promise<string> {
 
 export function ensureOperatorToken(dataDir: string): string {
   return ensureSecretFile(dataDir, 'operator-token', () => `opt_${randomText(40)}`)
+}
+
+export function ensureMasterKey(dataDir: string): MasterKey[] {
+  const [version, key] = ensureSecretFile(dataDir, 'master-key', () => `1:${randomBytes(32).toString('base64')}`).split(
+    ':',
+  )
+  return [{ version: Number(version), bytes: Buffer.from(key!, 'base64') }]
 }
 
 function ensureSecretFile(dataDir: string, name: string, make: () => string): string {

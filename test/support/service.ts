@@ -7,9 +7,11 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { parseConfig } from '../../src/config.ts'
+import type { Resolve } from '../../src/delivery/sender.ts'
 import { type Service, startService } from '../../src/service.ts'
 import { type ApiClient, createClient } from './client.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
+import { testAuthority } from './endpoint.ts'
 
 type Environment = Record<string, string>
 interface Stoppable {
@@ -27,6 +29,7 @@ export interface TestService extends Service {
 export interface TestOptions {
   readonly environment?: Environment
   readonly now?: () => Date
+  readonly resolve?: Resolve
   readonly database?: TestDatabase // share one between several services; whoever made it removes it
 }
 
@@ -39,6 +42,7 @@ export async function startTestService(t: Stoppable | TestContext, options: Test
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
+    WEBHOOK_CA_FILE: (await testAuthority()).file,
     ...database.environment,
     ...options.environment,
   })
@@ -46,6 +50,7 @@ export async function startTestService(t: Stoppable | TestContext, options: Test
   const service = await startService(result.config, {
     log: pino({ level: result.config.logLevel }, pino.destination(2)),
     ...(options.now ? { now: options.now } : {}),
+    ...(options.resolve ? { resolve: options.resolve } : {}),
   })
   t.after(async () => {
     await service.stop()
@@ -83,6 +88,7 @@ export async function spawnService(database: TestDatabase, environment: Environm
       OPERATOR_PORT: '0',
       HOST: '127.0.0.1',
       RATE_LIMIT: 'off',
+      WEBHOOK_CA_FILE: (await testAuthority()).file,
       ...database.environment,
       ...environment,
     },

@@ -1,0 +1,100 @@
+// The window: which lane starts the next attempt. Partners take turns, then the lanes of each; endpoints that have not shown
+// that they answer quickly share a part of the window, so that no number of hung ones can fill it.
+import { type Lane, nextQueue, type QueueName } from './lane.ts'
+
+interface PartnerTurn {
+  readonly lanes: Lane[]
+  queued: boolean
+}
+
+export interface Window {
+  offer(lane: Lane): void // it may have something to start
+  next(nowMs: number): { lane: Lane; queue: QueueName } | undefined
+  started(lane: Lane): void
+  ended(lane: Lane): void
+  reclassify(lane: Lane, change: () => void): void // around anything that may change `slow` or `proven`
+  retryBlocked(): void
+  inFlight(): number
+  clear(): void
+}
+
+export function createWindow(size: number): Window {
+  const slowLimit = Math.floor(size / 2)
+  const unprovenLimit = Math.floor((size * 3) / 4) // slow ones included
+  const partners = new Map<string, PartnerTurn>()
+  let turns: PartnerTurn[] = []
+  let blocked: Lane[] = [] // could start, but for the share of their kind
+  let total = 0
+  let slow = 0
+  let unproven = 0 // neither slow nor proven
+
+  const count = (lane: Lane, by: number) => {
+    if (lane.slow) slow += by
+    else if (!lane.proven) unproven += by
+  }
+  const fits = (lane: Lane) => {
+    if (lane.slow) return slow < slowLimit
+    return lane.proven || slow + unproven < unprovenLimit
+  }
+  const offer = (lane: Lane) => {
+    if (lane.queued) return
+    lane.queued = true
+    let partner = partners.get(lane.partnerId)
+    if (!partner) {
+      partner = { lanes: [], queued: false }
+      partners.set(lane.partnerId, partner)
+    }
+    partner.lanes.push(lane)
+    if (!partner.queued) {
+      partner.queued = true
+      turns.push(partner)
+    }
+  }
+  const unblock = (most: number) => {
+    for (const lane of blocked.splice(0, most)) offer(lane)
+  }
+
+  return {
+    offer,
+    next(nowMs) {
+      while (total < size) {
+        const partner = turns.shift()
+        if (!partner) return undefined
+        const lane = partner.lanes.shift()!
+        lane.queued = false
+        if (partner.lanes.length > 0) turns.push(partner)
+        else partner.queued = false
+        const queue = nextQueue(lane, nowMs)
+        if (queue === undefined) continue
+        if (fits(lane)) return { lane, queue }
+        blocked.push(lane)
+      }
+      return undefined
+    },
+    started(lane) {
+      lane.inFlight++
+      total++
+      count(lane, 1)
+    },
+    ended(lane) {
+      lane.inFlight--
+      total--
+      count(lane, -1)
+      if (lane.slow || !lane.proven) unblock(2)
+    },
+    reclassify(lane, change) {
+      count(lane, -lane.inFlight)
+      change()
+      count(lane, lane.inFlight)
+      unblock(2)
+    },
+    retryBlocked: () => unblock(blocked.length),
+    inFlight: () => total,
+    clear() {
+      partners.clear()
+      turns = []
+      blocked = []
+      total = slow = unproven = 0
+    },
+  }
+}
