@@ -16,7 +16,7 @@ export interface Delivery {
 
 const userAgent = `partner-service/${version}`
 
-export function deliver(
+export async function deliver(
   sender: Sender,
   signer: Signer,
   { eventId, subscriptionId, action, attempt, url, body }: Delivery,

@@ -1,30 +1,32 @@
 // The delivery engine of one worker: reads its lanes' queues, keeps a window of attempts full, settles answers as they come.
 // Nothing is sent without a fresh heartbeat; nothing is settled for a lane that another worker may have taken.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import type { Signer } from '../signing/signer.ts'
 import { signalChannel, type Waker } from '../webhooks/signals.ts'
 import { deliver } from './attempt.ts'
-import { disposeOf } from './disposal.ts'
 import { writeHealth } from './health.ts'
 import {
   concurrencyLimit,
-  createLane,
   type Entry,
+  expectRetry,
   isOpen,
   isPaused,
   type Lane,
   learn,
   lowerPosition,
-  lowWater,
   type QueueName,
+  queueOrder,
   resetQueues,
   slowAfterMs,
   takeEntry,
   wakesAtMs,
 } from './lane.ts'
 import { countAttempts } from './measures.ts'
-import { chooseOwner, joinWorkers } from './membership.ts'
-import { type QueuedRow, type QueueRequest, readLanes, readQueues, storePositions } from './queries.ts'
+import { joinWorkers } from './membership.ts'
+import type { Outcome } from './outcome.ts'
+import { createOwnership } from './ownership.ts'
+import { type QueuedRow, type QueueRequest, readQueues } from './queries.ts'
 import type { Sender } from './sender.ts'
 import { createSettler, type Result } from './settle.ts'
 import { openSignalFeed } from './signal-feed.ts'
@@ -35,9 +37,9 @@ const lanesInOneRead = 200
 const mostBuffered = 100
 const pollEveryMs = 500
 const sweepEveryMs = 500
-const storePositionsEveryMs = 10_000
 const mostUnsettled = 2_000
-const queueNames = ['m', 'f', 'r'] as const
+const settleWithinMs = 10_000
+const pruneEveryMs = 60_000
 
 export interface Engine {
   inFlight(): number
@@ -52,7 +54,6 @@ interface Flight {
 }
 
 export async function startEngine(ctx: Context, signer: Signer, sender: Sender, waker: Waker): Promise<Engine> {
-  const lanes = new Map<string, Lane>()
   const window = createWindow(windowSize)
   const flights = new Set<Flight>()
   const hungry = new Set<Lane>()
@@ -62,18 +63,31 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   let reading = false
   let polling: Promise<void> | undefined
   let pollAgain = false
-  let positionsStoredAt = performance.now()
 
-  const dropEverything = () => {
-    epoch++
-    lanes.clear()
-    hungry.clear()
-    flights.clear()
-    window.clear()
-    settler.forget()
+  const warn = (error: Error) => {
+    if (!stopping) ctx.log.warn({ error: error.message }, 'delivery could not reach the database')
   }
-  const membership = await joinWorkers(ctx, { joined: dropEverything, beat: () => void tend().catch(warn) })
   const feed = await openSignalFeed(ctx.db)
+  const membership = await joinWorkers(ctx, {
+    joined() {
+      epoch++
+      ownership.dropAll()
+      hungry.clear()
+      flights.clear()
+      window.clear()
+      settler.forget()
+    },
+    beat() {
+      if (!stopping) ownership.tend().catch(warn)
+    },
+  })
+  const ownership = createOwnership(ctx, waker, {
+    membership: () => membership,
+    underWay: () => [...flights],
+    attend: (lane) => attend(lane),
+    warn,
+  })
+  const { lanes } = ownership
   const settler = createSettler(ctx, {
     worker: membership.id,
     fenced: membership.lost,
@@ -84,20 +98,11 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       if (row === undefined) {
         resetQueues(lane) // written by an earlier try of the same batch: what it decided is in the database
       } else if (row.retryInMs !== undefined && row.state === 'pending') {
-        const queue = lane.queues.r
-        if (queue.position !== null && queue.position.dueAt >= row.dueAt) lowerPosition(queue, row.dueAt)
-        queue.nextDueAtMs = queue.more
-          ? Math.min(queue.nextDueAtMs, performance.now() + row.retryInMs)
-          : performance.now() + row.retryInMs
-        queue.more = true
+        expectRetry(lane.queues.r, row.dueAt, performance.now() + row.retryInMs)
       }
       attend(lane)
     },
   })
-  function warn(error: Error): void {
-    if (!stopping) ctx.log.warn({ error: error.message }, 'delivery could not reach the database')
-  }
-
   // Looks at a lane after anything happened to it: is there something to read, something to start, or a time to come back?
   const attend = (lane: Lane) => {
     if (lanes.get(lane.id) !== lane || stopping) return
@@ -125,7 +130,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     if (!isOpen(lane)) return []
     const paused = isPaused(lane, nowMs)
     const enough = concurrencyLimit(lane)
-    return queueNames.filter((name) => {
+    return queueOrder.filter((name) => {
       const queue = lane.queues[name]
       return queue.more && queue.nextDueAtMs <= nowMs && queue.buffer.length < enough && (name === 'm' || !paused)
     })
@@ -139,20 +144,29 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     try {
       while (hungry.size > 0 && !stopping && began === epoch) {
         const nowMs = performance.now()
-        const requests: (QueueRequest & { lane: Lane })[] = []
+        const requests: (QueueRequest & { lane: Lane; generation: number })[] = []
         for (const lane of hungry) {
           if (requests.length >= lanesInOneRead) break
           hungry.delete(lane)
           const take = Math.min(mostBuffered, 2 * concurrencyLimit(lane))
           for (const queue of wants(lane, nowMs))
-            requests.push({ lane, subscriptionId: lane.id, queue, position: lane.queues[queue].position, take })
+            requests.push({
+              lane,
+              generation: lane.generation,
+              subscriptionId: lane.id,
+              queue,
+              position: lane.queues[queue].position,
+              take,
+            })
         }
         if (requests.length === 0) break
         for (const { lane, queue } of requests) lane.queues[queue].signalledFrom = null
         const rows = await readQueues(ctx.db, requests)
         if (began !== epoch) return
         const byRequest = Map.groupBy(rows, (row) => row.request)
-        for (const [i, { lane, queue, take }] of requests.entries()) accept(lane, queue, byRequest.get(i) ?? [], take)
+        for (const [i, { lane, generation, queue, take }] of requests.entries()) {
+          if (lane.generation === generation) accept(lane, queue, byRequest.get(i) ?? [], take)
+        }
         for (const { lane } of requests) {
           window.offer(lane)
           if (wants(lane, performance.now()).length > 0) hungry.add(lane)
@@ -212,7 +226,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       attempt: entry.tries + 1,
       url,
       body: entry.payload,
-    })
+    }).catch((error: Error): Outcome => ({ kind: 'protocol', detail: error.message, durationMs: 0 }))
     if (began !== epoch) return
     flights.delete(flight)
     window.ended(lane)
@@ -240,7 +254,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
         }
       }
     }
-    if (changed.size > 0) await refresh([...changed])
+    if (changed.size > 0) await ownership.refresh([...changed])
   }
   const pollSoon = () => {
     if (stopping) return
@@ -259,76 +273,6 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       })
   }
 
-  const refresh = async (ids: readonly string[]) => {
-    const began = epoch
-    const owned = ids.filter((id) => lanes.has(id))
-    const rows = owned.length > 0 ? await readLanes(ctx.db, membership.id(), owned) : []
-    if (began !== epoch) return
-    for (const row of rows) {
-      const lane = lanes.get(row.subscriptionId)
-      if (!lane) continue
-      const opened = isOpen({ ...lane, row }) !== isOpen(lane)
-      lane.row = row
-      if (row.failures === 0 && lane.failures > 0) Object.assign(lane, { failures: 0, pauseMs: 0, pausedUntilMs: 0 })
-      if (opened) resetQueues(lane)
-      dispose(lane)
-      attend(lane)
-    }
-    if (owned.length < ids.length) await takeOver()
-  }
-
-  const takeOver = async () => {
-    const began = epoch
-    const rows = await membership.takeFreeLanes()
-    if (began !== epoch) return
-    for (const row of rows) {
-      const lane = createLane(row, performance.now())
-      lanes.set(lane.id, lane)
-      dispose(lane)
-      attend(lane)
-    }
-  }
-
-  const dispose = (lane: Lane) => {
-    if (lane.row.enabled && !lane.row.deleted) return
-    void disposeOf(ctx, membership.id(), lane).catch(warn)
-  }
-
-  // With every heartbeat: lanes that are free, lanes that are somebody else's by now, how far reading has come.
-  const tend = async () => {
-    if (stopping) return
-    await takeOver()
-    const members = membership.members()
-    for (const lane of lanes.values()) lane.draining = chooseOwner(lane.id, members) !== membership.id()
-    const leaving = [...lanes.values()].filter((lane) => lane.draining && lane.inFlight === 0 && unsettled(lane) === 0)
-    if (leaving.length > 0) await letGo(leaving)
-    if (performance.now() - positionsStoredAt > storePositionsEveryMs) {
-      positionsStoredAt = performance.now()
-      await storePositions(
-        ctx.db,
-        membership.id(),
-        [...lanes.values()].filter((lane) => lane.queues.f.position).map(positionOf),
-        false,
-      )
-      await feed.prune()
-    }
-  }
-  // Read but not started does not count: it is simply read again by the next owner.
-  const unsettled = (lane: Lane) =>
-    lane.known.size - queueNames.reduce((sum, name) => sum + lane.queues[name].buffer.length, 0)
-  const letGo = async (leaving: readonly Lane[]) => {
-    for (const lane of leaving) lanes.delete(lane.id)
-    await storePositions(ctx.db, membership.id(), leaving.map(positionOf), true)
-    await ctx.db.query(`insert into signals (subscription_ids, queue, due_at) values ($1, '*', now())`, [
-      leaving.map((lane) => lane.id),
-    ])
-    waker.wake()
-  }
-  const positionOf = (lane: Lane) => {
-    const underWay = [...flights].filter((flight) => flight.lane === lane).map((flight) => flight.entry)
-    return { subscriptionId: lane.id, first: lowWater(lane, 'f', underWay), retry: lowWater(lane, 'r', underWay) }
-  }
-
   // Attempts that take long make their lane a slow one while they still run; and nothing waits for a wake-up that got lost.
   const sweep = () => {
     const nowMs = performance.now()
@@ -338,16 +282,20 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     }
     window.retryBlocked()
     for (const lane of lanes.values()) {
-      if (wants(lane, nowMs).length > 0 || queueNames.some((name) => lane.queues[name].buffer.length > 0)) attend(lane)
+      if (wants(lane, nowMs).length > 0 || queueOrder.some((name) => lane.queues[name].buffer.length > 0)) attend(lane)
       else comeBack(lane, nowMs)
     }
     pump()
   }
 
-  await takeOver()
+  await ownership.takeFree()
   waker.onWake(pollSoon)
   const stopListening = ctx.db.listen?.(signalChannel, pollSoon)
-  const timers = [setInterval(pollSoon, pollEveryMs), setInterval(sweep, sweepEveryMs)]
+  const timers = [
+    setInterval(pollSoon, pollEveryMs),
+    setInterval(sweep, sweepEveryMs),
+    setInterval(() => feed.prune().catch(warn), pruneEveryMs),
+  ]
   measures.gauges(() => window.inFlight(), lanes)
 
   return {
@@ -359,12 +307,10 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       for (const timer of timers) clearInterval(timer)
       await stopListening?.()
       await polling
-      while (window.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, 10))
-      await settler.idle()
+      while (window.inFlight() > 0) await sleep(10)
+      // Without a database nothing can be settled: what was under way is then sent again by whoever comes next.
+      await Promise.race([settler.idle(), sleep(settleWithinMs, undefined, { ref: false })])
       await membership.leave()
-      await ctx.db
-        .query(`insert into signals (subscription_ids, queue, due_at) values ($1, '*', now())`, [[...lanes.keys()]])
-        .catch(() => {})
       waker.wake()
     },
   }

@@ -24,6 +24,7 @@ export interface Lane {
   readonly partnerId: string
   row: LaneRow
   readonly queues: Record<QueueName, Queue>
+  generation: number // grows when the queues are to be read from the start: what an earlier read brings is void
   readonly known: Map<string, number> // events read and not yet settled, with the tries they had
   inFlight: number
   concurrency: number
@@ -49,7 +50,7 @@ const breakerFailures = 10
 const breakerAfterMs = 30_000
 const firstPauseMs = 30_000
 const longestPauseMs = 600_000
-const queueOrder = ['m', 'f', 'r'] as const
+export const queueOrder = ['m', 'f', 'r'] as const
 
 export function createLane(row: LaneRow, nowMs: number): Lane {
   const queue = (from: Timestamp | null): Queue => ({
@@ -64,6 +65,7 @@ export function createLane(row: LaneRow, nowMs: number): Lane {
     partnerId: row.partnerId,
     row,
     queues: { f: queue(row.firstPosition), r: queue(row.retryPosition), m: queue(null) },
+    generation: 0,
     known: new Map(),
     inFlight: 0,
     concurrency: startConcurrency,
@@ -84,6 +86,7 @@ export function createLane(row: LaneRow, nowMs: number): Lane {
 }
 
 export function resetQueues(lane: Lane): void {
+  lane.generation++
   for (const name of queueOrder) {
     const queue = lane.queues[name]
     for (const entry of queue.buffer) lane.known.delete(entry.id)
@@ -97,6 +100,13 @@ export function lowerPosition(queue: Queue, dueAt: Timestamp): void {
   queue.nextDueAtMs = 0
   if (queue.signalledFrom === null || queue.signalledFrom > dueAt) queue.signalledFrom = dueAt
   if (queue.position !== null && queue.position.dueAt >= dueAt) queue.position = { dueAt, id: '' }
+}
+
+// This worker has just scheduled a retry itself. `signalledFrom` covers a read that began before it was committed.
+export function expectRetry(queue: Queue, dueAt: Timestamp, atMs: number): void {
+  const soonest = queue.more ? Math.min(queue.nextDueAtMs, atMs) : atMs
+  lowerPosition(queue, dueAt)
+  queue.nextDueAtMs = soonest
 }
 
 export function isOpen({ row, draining }: Lane): boolean {
@@ -188,4 +198,9 @@ export function lowWater(lane: Lane, name: 'f' | 'r', underWay: Iterable<Entry>)
     if (entry.queue === name && (oldest === null || entry.dueAt < oldest)) oldest = entry.dueAt
   }
   return queue.position === null ? null : oldest
+}
+
+// Read but not started does not count: it is simply read again by the next owner.
+export function unsettled(lane: Lane): number {
+  return lane.known.size - queueOrder.reduce((sum, name) => sum + lane.queues[name].buffer.length, 0)
 }

@@ -47,6 +47,13 @@ export async function listFreeLanes(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.subscriptionId)
 }
 
+export async function listOwnLanes(db: Queryable, owner: string): Promise<string[]> {
+  const { rows } = await db.query<{ subscriptionId: string }>('select subscription_id from lanes where owner = $1', [
+    owner,
+  ])
+  return rows.map((row) => row.subscriptionId)
+}
+
 export interface LaneRow {
   subscriptionId: string
   partnerId: string
@@ -100,10 +107,12 @@ export async function storePositions(
   release: boolean,
 ): Promise<void> {
   await db.query(
-    `update lanes l set owner = case when $5 then null else l.owner end,
-       first_position = coalesce(n.first, l.first_position), retry_position = coalesce(n.retry, l.retry_position)
-     from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as n (subscription_id, first, retry)
-     where l.subscription_id = n.subscription_id and l.owner = $1`,
+    `with stored as (
+       update lanes l set owner = case when $5 then null else l.owner end,
+         first_position = coalesce(n.first, l.first_position), retry_position = coalesce(n.retry, l.retry_position)
+       from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as n (subscription_id, first, retry)
+       where l.subscription_id = n.subscription_id and l.owner = $1 returning l.subscription_id)
+     insert into signals (subscription_ids, queue, due_at) select array_agg(subscription_id), '*', now() from stored where $5 having count(*) > 0`,
     [
       owner,
       positions.map((each) => each.subscriptionId),
@@ -117,7 +126,11 @@ export async function storePositions(
 // At the end of an orderly stop: nothing is left for others to wait for.
 export async function removeWorker(db: Db, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.query('update lanes set owner = null where owner = $1', [id])
+    await tx.query(
+      `with freed as (update lanes set owner = null where owner = $1 returning subscription_id)
+       insert into signals (subscription_ids, queue, due_at) select array_agg(subscription_id), '*', now() from freed having count(*) > 0`,
+      [id],
+    )
     await tx.query('delete from workers where id = $1', [id])
   })
 }
