@@ -134,7 +134,7 @@ function operatorListener(
     gate: createOperatorGate(operatorToken, cacheOperatorTokens(ctx.db, feed)),
     routes,
     prefixes: ['/operator/v1'],
-    openRoutes: [...openRoutes(ctx, operatorDocument(ctx.config, routes), isReady), metricsRoute],
+    openRoutes: [...openRoutes(ctx, operatorDocument(routes), isReady), metricsRoute],
     checkRequest: checkHost(ctx.config),
   })
 }
