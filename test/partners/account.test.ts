@@ -179,12 +179,12 @@ const minimal = {
   logo_url: '',
   kyc_mode: 'no_kyc',
   available_assets: [],
-  available_investments: [],
+  available_investments: [] as unknown[],
   products: [],
   delegation_enabled: false,
 }
 
-async function newPartner(configuration: { name: string }) {
+async function newPartner(configuration: typeof minimal & Record<string, unknown>) {
   const created = await service.operator.post('/partners', { name: configuration.name, configuration })
   assert.equal(created.status, 201)
   const id: string = created.body.id
