@@ -47,7 +47,7 @@ export function checkHost(config: Config) {
   const allowed = new Set(names.map(hostOf))
   return (request: FastifyRequest): void => {
     const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
-    if (allowed.has(host) || host === hostOf(request.socket.localAddress ?? '')) return
+    if (allowed.has(host) || (host !== '' && host === hostOf(request.socket.localAddress ?? ''))) return
     throw fail('forbidden', 'The Host header does not name this listener; add the name to OPERATOR_ALLOWED_HOSTS.')
   }
 }
