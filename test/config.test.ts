@@ -154,7 +154,7 @@ test('a database keeps its mode: the other mode refuses to start on it, and chan
   const result = parseConfig({ ...asked, OPERATOR_TOKEN: token })
   assert.ok(result.ok)
   await assert.rejects(
-    startService({ ...result.config, mode: 'production' }, { log: pino({ level: 'silent' }) }),
+    startService({ ...result.config, mode: 'production' }, { log: pino({ level: 'silent' }) }).then((it) => it.stop()),
     /belongs to a sandbox installation, but MODE is production/,
   )
   const again = await startTestService(t, { database })
