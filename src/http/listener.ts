@@ -1,5 +1,6 @@
 // One HTTP listener: serves routes given as data, feature-blind. Promises: every answer carries a request id; every error is
 // exactly {"error_code", "error_msg"}; a known address with a wrong method is 405 with Allow; no header or body is ever logged.
+import { METHODS } from 'node:http'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { DatabaseUnavailable } from '../db/db.ts'
@@ -10,7 +11,9 @@ import { acceptJsonBodies } from './json-body.ts'
 import type { Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+// Whatever Node can parse; CONNECT never reaches a route.
+const methods = [...usual, ...METHODS.filter((method) => !usual.includes(method) && method !== 'CONNECT')]
 const bodyLimitBytes = 1024 * 1024
 
 export interface Gate<Caller> {
@@ -44,6 +47,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
     frameworkErrors: (error, request, reply) => sendError(ctx, error, request, reply),
     clientErrorHandler: answerBrokenRequest,
   })
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptJsonBodies(app)
   observe(ctx, app, options.name)
   app.addHook('onRequest', async (request, reply) => {
@@ -119,11 +123,17 @@ function refuseOtherMethods(app: FastifyInstance, url: string, known: Set<string
 
 function sendError(ctx: Context, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toFailure(error)
-  if (failure.code === 'internal_error') ctx.log.error({ err: error, request_id: request.id }, 'a request failed')
+  if (failure.code === 'internal_error')
+    ctx.log.error({ ...describe(error), request_id: request.id }, 'a request failed')
   return reply
     .code(errorTable[failure.code].status)
     .headers({ 'x-request-id': request.id, ...failure.headers })
     .send({ error_code: failure.code, error_msg: failure.message })
+}
+
+// Not the error itself: a database error carries the statement's parameters, and those came in a body.
+function describe({ message, stack, code }: Error & { code?: unknown }): Record<string, unknown> {
+  return { error: message, code, stack }
 }
 
 function toFailure(error: Error): Failure {
@@ -136,6 +146,7 @@ function toFailure(error: Error): Failure {
   }
   switch ((error as FastifyError).statusCode) {
     case 400:
+    case 414:
       return fail('invalid_parameters', 'The request could not be read: its address, headers or length are not valid.')
     case 413:
       return fail('payload_too_large')

@@ -155,7 +155,7 @@ export function partnerAdministration(ctx: Context, changes: Changes): Route<Ope
       replies: { 200: pageOf('versions', ConfigurationVersion) },
       errors: ['not_found'],
       async handle({ params, query }) {
-        const page = readPage(query)
+        const page = readPage(query, /^\d{1,9}$/)
         if (!(await findPartner(ctx.db, params.partner_id))) throw noSuchPartner()
         const rows = await listConfigurations(ctx.db, params.partner_id, page)
         return pageReply('versions', rows, page, versionView, (row) => String(row.version))
