@@ -6,15 +6,14 @@ import type { Db, Tx } from './db.ts'
 const folder = new URL('./migrations/', import.meta.url)
 const lockNumber = 7_020_260_001 // any number, as long as every version uses the same
 
-interface Migration {
+export interface Migration {
   readonly number: number
   readonly name: string
   readonly sql: string
 }
 
-export async function migrate(db: Db): Promise<string[]> {
+export async function migrate(db: Db, migrations: readonly Migration[] = readMigrations()): Promise<string[]> {
   const applied: string[] = []
-  const migrations = readMigrations()
   for (;;) {
     const name = await db.transaction((tx) => applyNext(tx, migrations))
     if (name === undefined) return applied
@@ -40,7 +39,7 @@ async function applyNext(tx: Tx, migrations: readonly Migration[]): Promise<stri
   return next.name
 }
 
-function readMigrations(): Migration[] {
+export function readMigrations(): Migration[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
