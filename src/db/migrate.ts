@@ -22,7 +22,7 @@ export async function migrate(db: Db, migrations: readonly Migration[] = readMig
 }
 
 async function applyNext(tx: Tx, migrations: readonly Migration[]): Promise<string | undefined> {
-  await tx.query('select pg_advisory_xact_lock($1)', [lockNumber])
+  await tx.script(`select pg_advisory_xact_lock(${lockNumber})`) // a script waits as long as another process migrates
   await tx.query(`create table if not exists migrations (
     number int primary key, name text not null, applied_at timestamptz not null default now())`)
   const { rows } = await tx.query<{ last: number }>('select coalesce(max(number), 0) as last from migrations')
