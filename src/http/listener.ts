@@ -7,6 +7,7 @@ import { DatabaseUnavailable } from '../db/db.ts'
 import { errorTable, Failure, fail } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { secondsBuckets } from '../metrics.ts'
+import { drainOnClose } from './draining.ts'
 import { acceptJsonBodies } from './json-body.ts'
 import type { Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
@@ -49,6 +50,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   })
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptJsonBodies(app)
+  drainOnClose(app)
   observe(ctx, app, options.name)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
