@@ -13,6 +13,7 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
   return openApiDocument(
     {
       title: 'Partner API',
+      rateLimited: true,
       version,
       description:
         'Read your account configuration and manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
@@ -43,6 +44,7 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
   return openApiDocument(
     {
       title: 'Operator API',
+      rateLimited: false,
       version,
       description: 'Run the service: partners, their configuration and keys, operator tokens, the audit log.',
       server: '/operator/v1',

@@ -20,6 +20,8 @@ const bodyLimitBytes = 1024 * 1024
 export interface Gate<Caller> {
   // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
   admit(request: FastifyRequest, reply: FastifyReply, access: string): Promise<Caller> | Caller
+  // Headers for replies that need no credential and take nothing from any allowance.
+  announce?(request: FastifyRequest): Record<string, string>
   // A last check once the body is there, before anything happens.
   checkBody?(request: FastifyRequest, caller: Caller): void
 }
@@ -52,23 +54,29 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   acceptJsonBodies(app)
   drainOnClose(app)
   observe(ctx, app, options.name)
+  const announce = (request: FastifyRequest, reply: FastifyReply): undefined => {
+    if (options.gate.announce) reply.headers(options.gate.announce(request))
+  }
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     options.checkRequest?.(request)
-    if (request.is404) throw fail('not_found')
+    if (request.is404) {
+      announce(request, reply)
+      throw fail('not_found')
+    }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
   app.setNotFoundHandler(() => {
     throw fail('not_found')
   })
 
-  const open: Gate<undefined> = { admit: () => undefined }
+  const open: Gate<undefined> = { admit: announce }
   const served = new Map<string, Set<string>>()
   for (const each of options.openRoutes) addRoute(app, each, each.path, open, served)
   for (const prefix of options.prefixes) {
     for (const each of options.routes) addRoute(app, each, prefix + each.path, options.gate, served)
   }
-  for (const [url, known] of served) refuseOtherMethods(app, url, known)
+  for (const [url, known] of served) refuseOtherMethods(app, url, known, announce)
   return app
 }
 
@@ -110,13 +118,19 @@ function addRoute<Caller>(
 }
 
 // Refused before the body is read: what was sent does not matter when the method is wrong.
-function refuseOtherMethods(app: FastifyInstance, url: string, known: Set<string>): void {
+function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  known: Set<string>,
+  announce: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
   if (known.has('GET')) known.add('HEAD')
   const allow = methods.filter((method) => known.has(method)).join(', ')
   app.route({
     method: methods.filter((method) => !known.has(method)),
     url,
-    onRequest: async () => {
+    onRequest: async (request, reply) => {
+      announce(request, reply)
       throw fail('method_not_allowed', `This address supports ${allow}.`, { allow })
     },
     handler: async () => {},

@@ -37,7 +37,8 @@ export function partnerAdministration(ctx: Context, changes: Changes): Route<Ope
       id: 'createPartner',
       tag: 'Partners',
       summary: 'Create a partner',
-      description: 'With a configuration, or with an empty one to be written later.',
+      description:
+        'With a configuration (in which `name` takes the place of its name), or with an empty one to be written later.',
       access: 'admin',
       idempotent: true,
       body: NewPartner,
