@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The installed package runs its build; a checkout runs its sources.
+// A checkout runs its sources, so that a build left behind is never run by mistake; the installed package has only its build.
 import { existsSync } from 'node:fs'
 
-const built = new URL('../dist/main.js', import.meta.url)
-await import(existsSync(built) ? built : new URL('../src/main.ts', import.meta.url))
+const source = new URL('../src/main.ts', import.meta.url)
+await import(existsSync(source) ? source : new URL('../dist/main.js', import.meta.url))

@@ -27,7 +27,9 @@ export function cidrWithin(inner: string, outer: readonly string[]): boolean {
   if (!parsed) return false
   return outer.some((each) => {
     const network = parseCidr(each)
-    return network !== undefined && network.bits <= parsed.bits && cidrsContain([each], parsed.address)
+    // Of one family only: ::ffff:10.0.0.0/20 begins inside 10.0.0.0/8 and still covers every IPv4 address there is.
+    if (network?.family !== parsed.family) return false
+    return network.bits <= parsed.bits && cidrsContain([each], parsed.address)
   })
 }
 

@@ -1,10 +1,26 @@
 // Configuration: the only reader of process.env. One list says every setting's name, default and meaning (the docs are
 // generated from it); all mistakes are reported at once; the value of a secret is never part of a message.
 import { readFileSync } from 'node:fs'
-import { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
-import { addCidr } from './addresses.ts'
-import { parseDurationMs } from './times.ts'
+import {
+  cidrList,
+  duration,
+  durations,
+  list,
+  type MasterKey,
+  Mistake,
+  oneOf,
+  optionalMasterKey,
+  optionalPostgresUrl,
+  optionalSecret,
+  optionalText,
+  optionalUrl,
+  port,
+  type RateLimit,
+  rateLimit,
+  text,
+  wholeNumber,
+} from './config-parsers.ts'
 
 export interface Config {
   readonly mode: 'sandbox' | 'production'
@@ -31,13 +47,8 @@ export interface Config {
   readonly webhookProxy: string | undefined
   readonly operationsWebhookUrl: string | undefined
   readonly retentionMs: number
-  readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined
+  readonly rateLimit: RateLimit | undefined
   readonly logLevel: string
-}
-
-export interface MasterKey {
-  readonly version: number
-  readonly bytes: Buffer
 }
 
 interface Setting<T> {
@@ -47,8 +58,6 @@ interface Setting<T> {
   readonly secret?: boolean
   readonly parse: (text: string) => T // throws Mistake
 }
-
-class Mistake extends Error {}
 
 const setting = <T>(definition: Setting<T>): Setting<T> => definition
 
@@ -276,108 +285,4 @@ export function describeSettings(): { name: string; default: string; meaning: st
     meaning,
     secret: 'secret' in rest && rest.secret === true,
   }))
-}
-
-function oneOf<const T extends string>(...allowed: T[]) {
-  return (given: string): T => {
-    if (!allowed.includes(given as T)) throw new Mistake(`must be one of ${allowed.join(', ')}`)
-    return given as T
-  }
-}
-
-function text(given: string): string {
-  return given
-}
-
-function optionalText(given: string): string | undefined {
-  return given === '' ? undefined : given
-}
-
-function durationMs(given: string): number {
-  const ms = parseDurationMs(given)
-  if (ms === undefined) throw new Mistake('must be a duration with units, such as 30s, 15m or 60d')
-  return ms
-}
-
-function duration(least: string, most: string) {
-  return (given: string): number => {
-    const ms = durationMs(given)
-    if (ms < durationMs(least) || ms > durationMs(most)) throw new Mistake(`must be from ${least} to ${most}`)
-    return ms
-  }
-}
-
-function durations(given: string): number[] {
-  const pauses = list(given).map(durationMs)
-  if (pauses.length === 0 || pauses.length > 50) throw new Mistake('must have 1 to 50 durations, such as 5s,30s,2m')
-  return pauses
-}
-
-function optionalMasterKey(given: string): MasterKey[] | undefined {
-  if (given === '') return undefined
-  const keys = list(given).map((each) => {
-    const [, version, encoded] = /^(\d{1,6}):([A-Za-z0-9+/_-]+=*)$/.exec(each) ?? []
-    const bytes = Buffer.from(encoded ?? '', 'base64')
-    if (!version || bytes.length !== 32) throw new Mistake('must look like 1:KEY, the key being 32 bytes in base64')
-    return { version: Number(version), bytes }
-  })
-  if (new Set(keys.map((key) => key.version)).size < keys.length) throw new Mistake('names a version twice')
-  return keys
-}
-
-function list(given: string): string[] {
-  return given.split(',').flatMap((each) => each.trim() || [])
-}
-
-function wholeNumber(least: number, most: number) {
-  return (given: string): number => {
-    if (!/^\d{1,9}$/.test(given) || Number(given) < least || Number(given) > most) {
-      throw new Mistake(`must be a whole number from ${least} to ${most}`)
-    }
-    return Number(given)
-  }
-}
-
-function port(given: string): number {
-  return wholeNumber(0, 65_535)(given)
-}
-
-function optionalUrl(given: string): string | undefined {
-  if (given === '') return undefined
-  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-    throw new Mistake('must be an http or https URL')
-  return given.replace(/\/+$/, '')
-}
-
-function optionalPostgresUrl(given: string): string | undefined {
-  if (given === '') return undefined
-  if (!URL.canParse(given) || !/^postgres(ql)?:$/.test(new URL(given).protocol)) {
-    throw new Mistake('must look like postgres://user:password@host:5432/database')
-  }
-  return given
-}
-
-function optionalSecret(leastLength: number) {
-  return (given: string): string | undefined => {
-    if (given === '') return undefined
-    if (given.length < leastLength)
-      throw new Mistake(`must have at least ${leastLength} characters; make one with: openssl rand -hex 32`)
-    return given
-  }
-}
-
-function cidrList(given: string): string[] {
-  const cidrs = list(given)
-  for (const cidr of cidrs) {
-    if (!addCidr(new BlockList(), cidr))
-      throw new Mistake(`has ${JSON.stringify(cidr)}, which is not an address or CIDR`)
-  }
-  return cidrs
-}
-
-function rateLimit(given: string): Config['rateLimit'] {
-  if (given === 'off') return undefined
-  const [, perSecond, burst] = /^(\d{1,6}):(\d{1,7})$/.exec(given) ?? []
-  if (!Number(perSecond) || !Number(burst)) throw new Mistake('must look like 100:500 (a second, burst) or be off')
-  return { perSecond: Number(perSecond), burst: Number(burst) }
 }

@@ -24,10 +24,11 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
   return openApiDocument(
     {
       title: 'Partner API',
+      rateLimited: true,
       version,
       description:
-        'Read your account configuration, subscribe to events, follow your orders. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
-      server: `${config.publicUrl}/v1`,
+        'Read your account configuration and manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
+      server: `${publicBase(config.publicUrl)}/v1`,
       security: {
         name: 'apiKey',
         description:
@@ -74,13 +75,14 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
   )
 }
 
-export function operatorDocument(config: Config, routes: Routes): Record<string, unknown> {
+export function operatorDocument(routes: Routes): Record<string, unknown> {
   return openApiDocument(
     {
       title: 'Operator API',
+      rateLimited: false,
       version,
       description: 'Run the service: partners, their configuration and keys, operator tokens, the audit log.',
-      server: `http://${config.operatorHost}:${config.operatorPort}/operator/v1`,
+      server: '/operator/v1',
       security: { name: 'operatorToken', description: '`Authorization: Bearer …` with an operator token.' },
       tags: {
         Partners: 'Who they are.',
@@ -115,4 +117,9 @@ export function operatorDocument(config: Config, routes: Routes): Record<string,
     },
     routes,
   )
+}
+
+// `localhost` and port 0 mean nothing to whoever reads the document elsewhere; a relative address is right wherever it is served.
+function publicBase(publicUrl: string): string {
+  return new URL(publicUrl).hostname === 'localhost' ? '' : publicUrl
 }

@@ -66,7 +66,8 @@ export function createMetrics(): Metrics {
       return histogram
     },
     gauge(name, help, read) {
-      add(name, help, 'gauge', () => {
+      // By convention a name that ends in _total only ever grows.
+      add(name, help, name.endsWith('_total') ? 'counter' : 'gauge', () => {
         const now = read()
         if (typeof now === 'number') return [`${name} ${now}`]
         return now.map(({ labels, value }) => `${name}${labelText(labels)} ${value}`)
@@ -80,7 +81,7 @@ export function createMetrics(): Metrics {
 export function addProcessMetrics(metrics: Metrics, version: string): void {
   metrics.gauge('partner_service_info', 'The version that runs.', () => [{ labels: { version }, value: 1 }])
   metrics.gauge(
-    'process_cpu_seconds',
+    'process_cpu_seconds_total',
     'CPU time used by this process.',
     () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
   )

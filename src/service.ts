@@ -122,7 +122,7 @@ export async function startService(
       gate: createOperatorGate(operatorToken, cacheOperatorTokens(db, feed)),
       routes: serves ? operatorApi : [],
       prefixes: ['/operator/v1'],
-      openRoutes: [...openRoutes(ctx, operatorDocument(config, operatorApi), isReady), metricsRoute(ctx)],
+      openRoutes: [...openRoutes(ctx, operatorDocument(operatorApi), isReady), metricsRoute(ctx)],
       checkRequest: checkHost(config),
     })
     undo.push(() => Promise.all([partner.close(), operator.close()]))

@@ -130,6 +130,32 @@ export const operatorCommands: readonly Command[] = [
     run: async ({ args: [id], json }) => card(await callOperator('DELETE', `/tokens/${id}`), json),
   },
   {
+    words: 'events publish',
+    args: ['<file>'],
+    summary: 'Publish the event, or {"events": [ … ]}, in a JSON file; prints the event ids.',
+    run: async ({ args: [file], json }) => card(await callOperator('POST', '/events', readJson(file!)), json),
+  },
+  {
+    words: 'signing-keys list',
+    summary: 'List the keys that webhooks are signed with.',
+    async run({ json }) {
+      const { signing_keys: keys } = (await callOperator('GET', '/signing-keys')) as { signing_keys: Json[] }
+      return table(keys, ['id', 'algorithm', 'signs_from', 'published_until', 'created_by'], json)
+    },
+  },
+  {
+    words: 'signing-keys rotate',
+    options: { now: 'yes: after a compromise; the new key signs at once and the old ones are withdrawn' },
+    summary: 'Make a new signing key; it is published at once and signs after a day.',
+    run: async ({ options, json }) =>
+      card(await callOperator('POST', '/signing-keys/rotate', { now: options.now === 'yes' }), json),
+  },
+  {
+    words: 'signing-keys reencrypt',
+    summary: 'Encrypt the signing keys with the first version in MASTER_KEY.',
+    run: async ({ json }) => card(await callOperator('POST', '/signing-keys/reencrypt'), json),
+  },
+  {
     words: 'audit-log',
     options: { partner: 'only what concerned this partner', limit: 'how many entries, at most 100 (default 50)' },
     summary: 'Show who did what, newest first.',

@@ -2,12 +2,13 @@
 // each process asks for news a few times a second. What a cache holds may be used only while the feed is fresh, so a change
 // holds everywhere within a second, and a process that cannot ask falls back to the database itself.
 import type { Logger } from 'pino'
+import type { Timestamp } from '../times.ts'
 import type { Db, Tx } from './db.ts'
 
 const pollEveryMs = 300
 const freshForMs = 900
-const keptFor = '10 minutes' // a process that was silent for longer empties its caches instead of catching up
-const forgetAfterMs = 5 * 60_000
+const keptFor = '10 minutes'
+const pruneEveryMs = 5 * 60_000
 
 export async function recordChange(tx: Tx, subject: string): Promise<void> {
   await tx.query(
@@ -26,40 +27,48 @@ export interface ChangeFeed {
   stop(): Promise<void>
 }
 
+interface Change {
+  version: number
+  subject: string
+  createdAt: Timestamp
+}
+
 export async function startChangeFeed(db: Db, log: Logger): Promise<ChangeFeed> {
   const listeners: ((subject: string | undefined) => void)[] = []
-  let version = await currentVersion(db)
+  let last = await newestChange(db)
   let confirmedAt = Number.NEGATIVE_INFINITY
   let generation = 0
   let failing = false
   let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let lastPruneAt = performance.now()
 
+  // Asks for the last change it knows as well. Is that one gone, then this process slept for longer than changes are kept, or the
+  // database is not the one it was (restored, or a standby took over that had not heard everything): nothing remembered counts.
   const poll = async (): Promise<void> => {
     const startedAt = performance.now()
-    const { rows } = await db.query<{ version: number; subject: string }>(
-      'select version, subject from changes where version > $1 order by version',
-      [version],
+    const { rows } = await db.urgent.query<Change>(
+      'select version, subject, created_at from changes where version >= $1 order by version',
+      [last?.version ?? 0],
     )
-    const lost = confirmedAt !== Number.NEGATIVE_INFINITY && startedAt - confirmedAt > forgetAfterMs
-    if (rows.length > 0 || lost) {
+    const known = last === undefined || (rows[0]?.version === last.version && rows[0].createdAt === last.createdAt)
+    const news = known && last !== undefined ? rows.slice(1) : rows
+    if (news.length > 0 || !known) {
+      last = known ? rows.at(-1) : await newestChange(db)
       generation++
-      version = rows.at(-1)?.version ?? version
-      const subjects = lost ? [undefined] : new Set(rows.map((row) => row.subject))
+      const subjects = known ? new Set(news.map((row) => row.subject)) : [undefined]
       for (const subject of subjects) for (const listener of listeners) listener(subject)
     }
     confirmedAt = startedAt
-    if (startedAt - lastPruneAt > forgetAfterMs) {
+    if (startedAt - lastPruneAt > pruneEveryMs) {
       lastPruneAt = startedAt
-      await db.query(`delete from changes where created_at < now() - interval '${keptFor}'`)
+      await prune(db)
     }
   }
 
-  // One poll at a time; a caller that needs what it just wrote waits for the running one and then for its own.
-  const pollNow = async (): Promise<void> => {
-    while (running) await running
+  const pollOnce = (): Promise<void> => {
     running = poll()
       .then(() => {
         if (failing) log.info('the database answers again')
@@ -72,7 +81,17 @@ export async function startChangeFeed(db: Db, log: Logger): Promise<ChangeFeed> 
       .finally(() => {
         running = undefined
       })
-    await running
+    return running
+  }
+
+  // One poll at a time. Whoever needs what was just written shares one poll that begins after the running one.
+  const pollNow = (): Promise<void> => {
+    if (!running) return pollOnce()
+    next ??= running.then(() => {
+      next = undefined
+      return pollOnce()
+    })
+    return next
   }
 
   const tick = async (): Promise<void> => {
@@ -89,14 +108,23 @@ export async function startChangeFeed(db: Db, log: Logger): Promise<ChangeFeed> 
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await running
+      await (next ?? running)
     },
   }
 }
 
-async function currentVersion(db: Db): Promise<number> {
-  const { rows } = await db.query<{ version: number }>('select version from change_counter')
-  return rows[0]!.version
+async function newestChange(db: Db): Promise<Change | undefined> {
+  const { rows } = await db.urgent.query<Change>(
+    'select version, subject, created_at from changes order by version desc limit 1',
+  )
+  return rows[0]
+}
+
+// The newest one stays, for the others to recognise the database by.
+async function prune(db: Db): Promise<void> {
+  await db.query(
+    `delete from changes where created_at < now() - interval '${keptFor}' and version < (select max(version) from changes)`,
+  )
 }
 
 export interface Cache<V> {

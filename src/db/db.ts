@@ -28,6 +28,8 @@ export interface Tx extends Queryable {
 
 export interface Db extends Queryable {
   readonly kind: 'postgres' | 'embedded'
+  // For short questions that must not queue behind other work or wait long: on PostgreSQL a connection of its own.
+  readonly urgent: Queryable
   // Commits before it resolves. Inside `work` use only `tx`: the embedded database has one connection.
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   // Calls back at each notification on the channel until stopped; reconnects by itself. PostgreSQL only: the embedded database
@@ -41,7 +43,8 @@ export class DatabaseUnavailable extends Error {
   readonly commitUnknown: boolean
 
   constructor(cause: unknown, commitUnknown = false) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    const { message = '', code = '' } = cause as NodeJS.ErrnoException // a failed connection to several addresses has no message
+    super(`the database is not available: ${message || code || String(cause)}`, { cause })
     this.commitUnknown = commitUnknown
   }
 }

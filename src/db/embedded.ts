@@ -25,6 +25,7 @@ export async function openEmbedded(dataDir: string): Promise<Db> {
   return {
     kind: 'embedded',
     query: queryOn(pglite),
+    urgent: { query: queryOn(pglite) },
     transaction: (work) =>
       pglite.transaction((tx) =>
         work({

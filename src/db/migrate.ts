@@ -6,15 +6,14 @@ import type { Db, Tx } from './db.ts'
 const folder = new URL('./migrations/', import.meta.url)
 const lockNumber = 7_020_260_001 // any number, as long as every version uses the same
 
-interface Migration {
+export interface Migration {
   readonly number: number
   readonly name: string
   readonly sql: string
 }
 
-export async function migrate(db: Db): Promise<string[]> {
+export async function migrate(db: Db, migrations: readonly Migration[] = readMigrations()): Promise<string[]> {
   const applied: string[] = []
-  const migrations = readMigrations()
   for (;;) {
     const name = await db.transaction((tx) => applyNext(tx, migrations))
     if (name === undefined) return applied
@@ -23,7 +22,7 @@ export async function migrate(db: Db): Promise<string[]> {
 }
 
 async function applyNext(tx: Tx, migrations: readonly Migration[]): Promise<string | undefined> {
-  await tx.query('select pg_advisory_xact_lock($1)', [lockNumber])
+  await tx.script(`select pg_advisory_xact_lock(${lockNumber})`) // a script waits as long as another process migrates
   await tx.query(`create table if not exists migrations (
     number int primary key, name text not null, applied_at timestamptz not null default now())`)
   const { rows } = await tx.query<{ last: number }>('select coalesce(max(number), 0) as last from migrations')
@@ -40,7 +39,7 @@ async function applyNext(tx: Tx, migrations: readonly Migration[]): Promise<stri
   return next.name
 }
 
-function readMigrations(): Migration[] {
+export function readMigrations(): Migration[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()

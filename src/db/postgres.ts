@@ -1,11 +1,13 @@
-// PostgreSQL, pooled. Promises: a lost connection becomes DatabaseUnavailable and the next query gets a new one; a COMMIT is
-// never cancelled or timed out, and one whose answer got lost is reported as such, never as a failure.
+// PostgreSQL, pooled. Promises: whatever happens to a connection or the server, every query ends; a lost connection becomes
+// DatabaseUnavailable and the next query gets a new one; a COMMIT without an answer is reported as unknown, never as a failure.
 import pg from 'pg'
 import { fromDatabase } from '../times.ts'
 import { DatabaseUnavailable, type Db, type Queryable, type Tx, toRows, type Value } from './db.ts'
 
-const connectTimeoutMs = 5_000
-const statementTimeoutMs = 20_000 // for everything but COMMIT: a database that hangs counts as one that is away
+const listenAgainMs = 1_000
+const statementTimeoutMs = 10_000 // a database that hangs counts as one that is away
+const connectTimeoutMs = 5_000 // also how long to wait for a free connection
+const urgentTimeoutMs = 2_000
 
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.TIMESTAMPTZ]: fromDatabase,
@@ -23,29 +25,29 @@ export interface PostgresOptions {
 }
 
 export async function openPostgres(url: string, { poolSize, directUrl, onIdleError }: PostgresOptions): Promise<Db> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    types,
-    application_name: 'partner-service',
-  })
-  pool.on('error', onIdleError) // an idle connection broke: the pool drops it and opens another when needed
+  const createPool = (max: number, timeoutMs: number) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      connectionTimeoutMillis: timeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      allowExitOnIdle: true, // at the end, a goodbye that a hanging server does not answer must not keep the process
+      types,
+      application_name: 'partner-service',
+    })
+    pool.on('error', onIdleError) // an idle connection broke: the pool drops it and opens another when needed
+    // One that breaks while it is in use tells so to its query; without a listener the event would also end the process.
+    pool.on('connect', (client) => client.on('error', () => {}))
+    return pool
+  }
+  const pool = createPool(Math.max(1, poolSize - 1), connectTimeoutMs)
+  const urgentPool = createPool(1, urgentTimeoutMs)
 
-  const db: Db = {
+  return {
     kind: 'postgres',
-    async query(text, values) {
-      const client = await connect(pool)
-      try {
-        const result = await run<never>(client, text, values)
-        client.release()
-        return result
-      } catch (error) {
-        client.release(error instanceof DatabaseUnavailable)
-        throw error
-      }
-    },
+    query: queryOn(pool, statementTimeoutMs),
+    urgent: { query: queryOn(urgentPool, urgentTimeoutMs) },
     async transaction(work) {
       const client = await connect(pool)
       let broken = true // until the transaction is known to have ended, the connection is not reused
@@ -55,7 +57,7 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
           inTransaction: true,
           query: ((text, values) => run(client, text, values)) as Queryable['query'],
           async script(sql) {
-            await client.query(sql)
+            await unlessUnavailable(client.query(sql))
           },
         }
         let result: Awaited<ReturnType<typeof work>>
@@ -76,77 +78,98 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
       }
     },
     listen: (channel, onMessage) => keepListening(directUrl ?? url, channel, onMessage),
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), urgentPool.end()])
+    },
   }
-  return db
 }
 
 // A connection of its own, past any pooler; when it breaks, another after a second. Whoever listens also polls.
 function keepListening(url: string, channel: string, onMessage: () => void): () => Promise<void> {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  const retry = () => {
-    client = undefined
-    if (!stopped) timer ??= setTimeout(begin, 1_000)
-  }
   const begin = () => {
-    timer = undefined
     const mine = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: connectTimeoutMs })
     client = mine
-    mine.on('error', retry)
-    mine.on('end', retry)
+    const again = () => {
+      if (client !== mine) return
+      client = undefined
+      timer = setTimeout(begin, listenAgainMs)
+      mine.end().catch(() => {})
+    }
+    mine.on('error', again)
+    mine.on('end', again)
     mine.on('notification', onMessage)
     mine
       .connect()
       .then(() => mine.query(`listen ${channel}`))
-      .then(onMessage) // what was sent while nobody listened
-      .catch(() => void mine.end().catch(() => {}))
+      .then(onMessage, again) // whatever was sent while nobody listened
   }
   begin()
   return async () => {
-    stopped = true
+    const last = client
+    client = undefined
     clearTimeout(timer)
-    await client?.end().catch(() => {})
+    await last?.end().catch(() => {})
   }
 }
 
+function queryOn(pool: pg.Pool, timeoutMs: number): Queryable['query'] {
+  return async (text, values) => {
+    const client = await connect(pool)
+    try {
+      const result = await run<never>(client, text, values, timeoutMs)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(error instanceof DatabaseUnavailable)
+      throw error
+    }
+  }
+}
+
+// Whatever keeps a connection from being had, a wrong password included, the database cannot be used now.
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+    throw new DatabaseUnavailable(error)
   }
 }
 
-async function run<R extends object>(client: pg.PoolClient, text: string, values: readonly Value[] = []) {
-  const query = { text, values: values as unknown[], rowMode: 'array' as const, query_timeout: statementTimeoutMs }
-  try {
-    const result = await client.query(query)
-    return {
-      rows: toRows<R>(result.fields?.map((field) => field.name) ?? [], result.rows),
-      count: result.rowCount ?? 0,
-    }
-  } catch (error) {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+async function run<R extends object>(
+  client: pg.PoolClient,
+  text: string,
+  values: readonly Value[] = [],
+  timeoutMs = statementTimeoutMs,
+) {
+  const query = { text, values: values as unknown[], rowMode: 'array' as const, query_timeout: timeoutMs }
+  const result = await unlessUnavailable(client.query(query))
+  return {
+    rows: toRows<R>(result.fields?.map((field) => field.name) ?? [], result.rows),
+    count: result.rowCount ?? 0,
   }
 }
 
+// Nobody waits for ever, but giving up on the answer does not stop the server from committing.
 async function commit(client: pg.PoolClient): Promise<void> {
-  let command: string
-  try {
-    ;({ command } = await client.query('commit'))
-  } catch (error) {
-    // A server that answers COMMIT with an error of its own (a deferred constraint) has rolled back; silence tells nothing.
-    throw isUnavailable(error) ? new DatabaseUnavailable(error, true) : error
-  }
+  const query = { text: 'commit', query_timeout: statementTimeoutMs }
+  // A server that answers COMMIT with an error of its own (a deferred constraint) has rolled back; silence tells nothing.
+  const { command } = await unlessUnavailable(client.query(query), true)
   // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error.
   if (command !== 'COMMIT') throw new Error(`the transaction was rolled back instead of committed (${command})`)
 }
 
-// Connection trouble, as opposed to a mistake in a statement: no SQLSTATE at all, or one of the classes that say "not now".
+async function unlessUnavailable<T>(answer: Promise<T>, commitUnknown = false): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    throw isUnavailable(error) ? new DatabaseUnavailable(error, commitUnknown) : error
+  }
+}
+
+// Connection trouble, as opposed to a mistake in a statement: no answer from the server at all, or one of those that say "not
+// now": connection, resources, operator intervention, system, and a primary that has become a standby.
 function isUnavailable(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return /^(08|57P|53|58)/.test(code)
-  return true
+  return !(error instanceof pg.DatabaseError) || /^(08|53|57|58|25006)/.test(error.code ?? '')
 }

@@ -7,6 +7,7 @@ import { signalChannel, type Waker } from '../webhooks/signals.ts'
 import { deliver } from './attempt.ts'
 import { writeHealth } from './health.ts'
 import {
+  acceptRows,
   concurrencyLimit,
   type Entry,
   expectRetry,
@@ -26,7 +27,7 @@ import { countAttempts } from './measures.ts'
 import { joinWorkers } from './membership.ts'
 import type { Outcome } from './outcome.ts'
 import { createOwnership } from './ownership.ts'
-import { type QueuedRow, type QueueRequest, readQueues } from './queries.ts'
+import { type QueueRequest, readQueues } from './queries.ts'
 import type { Sender } from './sender.ts'
 import { createSettler, type Result } from './settle.ts'
 import { openSignalFeed } from './signal-feed.ts'
@@ -165,7 +166,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
         if (began !== epoch) return
         const byRequest = Map.groupBy(rows, (row) => row.request)
         for (const [i, { lane, generation, queue, take }] of requests.entries()) {
-          if (lane.generation === generation) accept(lane, queue, byRequest.get(i) ?? [], take)
+          if (lane.generation === generation) acceptRows(lane, queue, byRequest.get(i) ?? [], take, performance.now())
         }
         for (const { lane } of requests) {
           window.offer(lane)
@@ -178,26 +179,6 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     } finally {
       reading = false
     }
-  }
-
-  const accept = (lane: Lane, name: QueueName, rows: readonly QueuedRow[], take: number) => {
-    const queue = lane.queues[name]
-    const nowMs = performance.now()
-    queue.more = rows.length >= take
-    queue.nextDueAtMs = 0
-    for (const row of rows) {
-      if (row.dueInMs > 0) {
-        queue.more = true
-        queue.nextDueAtMs = nowMs + row.dueInMs
-        break
-      }
-      queue.position = { dueAt: row.dueAt, id: row.id }
-      if ((lane.known.get(row.id) ?? -1) >= row.tries) continue
-      lane.known.set(row.id, row.tries)
-      queue.buffer.push({ ...row, queue: name, readAtMs: nowMs })
-    }
-    // What was committed while the read ran may lie before its end.
-    if (queue.signalledFrom !== null) lowerPosition(queue, queue.signalledFrom)
   }
 
   const pump = () => {

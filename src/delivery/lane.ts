@@ -109,6 +109,26 @@ export function expectRetry(queue: Queue, dueAt: Timestamp, atMs: number): void 
   queue.nextDueAtMs = soonest
 }
 
+// Takes in what a read from the lane's position on has brought, when `take` rows were asked for.
+export function acceptRows(lane: Lane, name: QueueName, rows: readonly QueuedRow[], take: number, nowMs: number): void {
+  const queue = lane.queues[name]
+  queue.more = rows.length >= take
+  queue.nextDueAtMs = 0
+  for (const row of rows) {
+    if (row.dueInMs > 0) {
+      queue.more = true
+      queue.nextDueAtMs = nowMs + row.dueInMs
+      break
+    }
+    queue.position = { dueAt: row.dueAt, id: row.id }
+    if ((lane.known.get(row.id) ?? -1) >= row.tries) continue
+    lane.known.set(row.id, row.tries)
+    queue.buffer.push({ ...row, queue: name, readAtMs: nowMs })
+  }
+  // What was committed while the read ran may lie before its end.
+  if (queue.signalledFrom !== null) lowerPosition(queue, queue.signalledFrom)
+}
+
 export function isOpen({ row, draining }: Lane): boolean {
   return row.enabled && !row.deleted && !row.suspended && !draining
 }

@@ -54,7 +54,7 @@ export async function joinWorkers(ctx: Context, options: MembershipOptions): Pro
   const beat = async () => {
     try {
       const startedAt = performance.now()
-      const alive = await renewHeartbeat(ctx.db, id)
+      const alive = await renewHeartbeat(ctx.db.urgent, id)
       if (!alive) return await rejoin()
       members = alive
       renewedAt = startedAt

@@ -35,17 +35,26 @@ export function parseJson(bytes: Buffer): unknown {
     throw fail('body_parse_error', 'The request body is not valid UTF-8.')
   }
   try {
-    return JSON.parse(text, refusePrototype)
+    return JSON.parse(text, refuseUnstorable)
   } catch (error) {
     if (error instanceof SyntaxError) throw fail('body_parse_error')
     throw error
   }
 }
 
-// `{"__proto__": …}` would otherwise become an own property that a later copy turns into a prototype.
-function refusePrototype(key: string, value: unknown): unknown {
+// `{"__proto__": …}` would otherwise become an own property that a later copy turns into a prototype. NUL and half a surrogate
+// pair are JSON, but no database text: stored inside a document they would break every later reader.
+function refuseUnstorable(key: string, value: unknown): unknown {
   if (key === '__proto__') throw fail('invalid_parameters', '__proto__ is not a known field.')
+  if (!isStorable(key) || (typeof value === 'string' && !isStorable(value))) {
+    const name = key.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
+    throw fail('invalid_parameters', `${name || 'The body'} holds a NUL or an unpaired surrogate character.`)
+  }
   return value
+}
+
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
 }
 
 function nesting(bytes: Buffer): number {

@@ -1,21 +1,27 @@
 // One HTTP listener: serves routes given as data, feature-blind. Promises: every answer carries a request id; every error is
 // exactly {"error_code", "error_msg"}; a known address with a wrong method is 405 with Allow; no header or body is ever logged.
+import { METHODS } from 'node:http'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { DatabaseUnavailable } from '../db/db.ts'
 import { errorTable, Failure, fail } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { secondsBuckets } from '../metrics.ts'
+import { drainOnClose } from './draining.ts'
 import { acceptJsonBodies } from './json-body.ts'
 import type { Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+// Whatever Node can parse; CONNECT never reaches a route.
+const methods = [...usual, ...METHODS.filter((method) => !usual.includes(method) && method !== 'CONNECT')]
 const bodyLimitBytes = 1024 * 1024
 
 export interface Gate<Caller> {
   // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
   admit(request: FastifyRequest, reply: FastifyReply, access: string): Promise<Caller> | Caller
+  // Headers for replies that need no credential and take nothing from any allowance.
+  announce?(request: FastifyRequest): Record<string, string>
   // A last check once the body is there, before anything happens.
   checkBody?(request: FastifyRequest, caller: Caller): void
 }
@@ -44,25 +50,33 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
     frameworkErrors: (error, request, reply) => sendError(ctx, error, request, reply),
     clientErrorHandler: answerBrokenRequest,
   })
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptJsonBodies(app)
+  drainOnClose(app)
   observe(ctx, app, options.name)
+  const announce = (request: FastifyRequest, reply: FastifyReply): undefined => {
+    if (options.gate.announce) reply.headers(options.gate.announce(request))
+  }
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     options.checkRequest?.(request)
-    if (request.is404) throw fail('not_found')
+    if (request.is404) {
+      announce(request, reply)
+      throw fail('not_found')
+    }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
   app.setNotFoundHandler(() => {
     throw fail('not_found')
   })
 
-  const open: Gate<undefined> = { admit: () => undefined }
+  const open: Gate<undefined> = { admit: announce }
   const served = new Map<string, Set<string>>()
   for (const each of options.openRoutes) addRoute(app, each, each.path, open, served)
   for (const prefix of options.prefixes) {
     for (const each of options.routes) addRoute(app, each, prefix + each.path, options.gate, served)
   }
-  for (const [url, known] of served) refuseOtherMethods(app, url, known)
+  for (const [url, known] of served) refuseOtherMethods(app, url, known, announce)
   return app
 }
 
@@ -104,13 +118,19 @@ function addRoute<Caller>(
 }
 
 // Refused before the body is read: what was sent does not matter when the method is wrong.
-function refuseOtherMethods(app: FastifyInstance, url: string, known: Set<string>): void {
+function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  known: Set<string>,
+  announce: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
   if (known.has('GET')) known.add('HEAD')
   const allow = methods.filter((method) => known.has(method)).join(', ')
   app.route({
     method: methods.filter((method) => !known.has(method)),
     url,
-    onRequest: async () => {
+    onRequest: async (request, reply) => {
+      announce(request, reply)
       throw fail('method_not_allowed', `This address supports ${allow}.`, { allow })
     },
     handler: async () => {},
@@ -119,11 +139,17 @@ function refuseOtherMethods(app: FastifyInstance, url: string, known: Set<string
 
 function sendError(ctx: Context, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toFailure(error)
-  if (failure.code === 'internal_error') ctx.log.error({ err: error, request_id: request.id }, 'a request failed')
+  if (failure.code === 'internal_error')
+    ctx.log.error({ ...describe(error), request_id: request.id }, 'a request failed')
   return reply
     .code(errorTable[failure.code].status)
     .headers({ 'x-request-id': request.id, ...failure.headers })
     .send({ error_code: failure.code, error_msg: failure.message })
+}
+
+// Not the error itself: a database error carries the statement's parameters, and those came in a body.
+function describe({ message, stack, code }: Error & { code?: unknown }): Record<string, unknown> {
+  return { error: message, code, stack }
 }
 
 function toFailure(error: Error): Failure {
@@ -136,6 +162,7 @@ function toFailure(error: Error): Failure {
   }
   switch ((error as FastifyError).statusCode) {
     case 400:
+    case 414:
       return fail('invalid_parameters', 'The request could not be read: its address, headers or length are not valid.')
     case 413:
       return fail('payload_too_large')

@@ -33,7 +33,7 @@ export function openRoutes(
       async handle() {
         if (!isReady())
           throw fail('service_unavailable', 'The service is starting or stopping.', { 'retry-after': '1' })
-        await ctx.db.query('select 1')
+        await ctx.db.urgent.query('select 1')
         return { status: 200, body: { status: 'ok' } }
       },
     }),

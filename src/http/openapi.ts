@@ -10,6 +10,7 @@ export interface DocumentOptions {
   readonly server: string
   readonly security: { readonly name: string; readonly description: string }
   readonly tags: Readonly<Record<string, string>> // in the order in which they are shown
+  readonly rateLimited: boolean // whether callers can be told to slow down
   readonly schemas: Readonly<Record<string, TSchema>> // those that get a name of their own
   readonly webhooks?: Readonly<Record<string, WebhookDescription>> // calls that the service makes, by event type
 }
@@ -40,7 +41,7 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
   const paths: Record<string, Json> = {}
   for (const each of routes) {
     paths[each.path] ??= {}
-    paths[each.path]![each.method.toLowerCase()] = operation(each, names)
+    paths[each.path]![each.method.toLowerCase()] = operation(each, names, options.rateLimited)
   }
   return {
     openapi: '3.1.0',
@@ -77,7 +78,7 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
-function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>): Json {
+function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>, rateLimited: boolean): Json {
   const parameters = [
     ...parametersOf(each.params, 'path', names),
     ...parametersOf(each.query, 'query', names),
@@ -101,7 +102,7 @@ function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>): Json 
     description: [each.description, each.access && `Needs \`${each.access}\`.`].filter(Boolean).join('\n\n'),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(each.body ? { requestBody: { required: true, content: jsonContent(render(each.body, names)) } } : {}),
-    responses: { ...successes(each, names), ...errorResponses(each) },
+    responses: { ...successes(each, names), ...errorResponses(each, rateLimited) },
   }
 }
 
@@ -120,10 +121,10 @@ function successes(each: Route<any>, names: ReadonlyMap<TSchema, string>): Json 
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
-function errorResponses(each: Route<any>): Json {
+function errorResponses(each: Route<any>, rateLimited: boolean): Json {
   const codes = new Set<ErrorCode>(each.errors ?? [])
-  if (each.access !== undefined)
-    for (const code of ['auth_required', 'forbidden', 'too_many_requests'] as const) codes.add(code)
+  if (each.access !== undefined) codes.add('auth_required').add('forbidden')
+  if (each.access !== undefined && rateLimited) codes.add('too_many_requests')
   if (each.params || each.query) codes.add('invalid_parameters')
   if (each.body) {
     for (const code of [

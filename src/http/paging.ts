@@ -24,8 +24,9 @@ export interface Page {
   readonly before: string | null // rows that come after this one in the list
 }
 
-export function readPage(query: { limit?: number; cursor?: string }): Page {
-  return { limit: query.limit ?? 50, before: query.cursor === undefined ? null : decodeCursor(query.cursor) }
+// `form` is what a position of this list looks like, when it is not an id: a cursor of another list is refused.
+export function readPage(query: { limit?: number; cursor?: string }, form = /^[\x21-\x7e]{1,200}$/): Page {
+  return { limit: query.limit ?? 50, before: query.cursor === undefined ? null : decodeCursor(query.cursor, form) }
 }
 
 // `rows` were asked for with limit + 1, which tells whether another page exists. `position` is what the next page starts after.
@@ -46,9 +47,9 @@ function encodeCursor(position: string): string {
   return Buffer.from(`1:${position}`).toString('base64url')
 }
 
-function decodeCursor(cursor: string): string {
+function decodeCursor(cursor: string, form: RegExp): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (!/^1:[\x21-\x7e]{1,200}$/.test(text))
+  if (!text.startsWith('1:') || !form.test(text.slice(2)))
     throw fail('invalid_parameters', 'cursor is not one that this service gave out.')
   return text.slice(2)
 }

@@ -3,13 +3,21 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
 import { fail } from '../errors.ts'
+import { isStorable } from './json-body.ts'
 
 const shared = { strict: true, strictTypes: false, allowUnionTypes: true, verbose: true, messages: true } as const
 const literal = new Ajv2020(shared)
 const coercing = new Ajv2020({ ...shared, coerceTypes: true })
-const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
-for (const ajv of [literal, coercing]) {
-  ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
+for (const ajv of [literal, coercing]) ajv.addFormat('date-time', isTime)
+
+const dateTime = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
+
+// A moment that exists (Date.parse takes 30 February for 2 March) and whose year has four digits in UTC too.
+function isTime(text: string): boolean {
+  const date = dateTime.exec(text)?.[1]
+  const moment = new Date(text)
+  if (date === undefined || Number.isNaN(moment.getTime()) || !/^\d{4}-/.test(moment.toISOString())) return false
+  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
 }
 
 export type Validator = (value: unknown) => void // throws invalid_parameters
@@ -19,7 +27,14 @@ export function bodyValidator(schema: TSchema): Validator {
 }
 
 export function textValidator(schema: TSchema): Validator {
-  return validator(coercing.compile(schema), 'The address')
+  const check = validator(coercing.compile(schema), 'The address')
+  return (values) => {
+    for (const [name, value] of Object.entries(values as Record<string, unknown>)) {
+      if (typeof value === 'string' && !isStorable(value))
+        throw fail('invalid_parameters', `${printable(name)} holds a NUL character.`)
+    }
+    check(values)
+  }
 }
 
 function validator(check: ValidateFunction, whole: string): Validator {

@@ -1,6 +1,7 @@
 // Who is operating: the gate of the operator listener. A bearer token with roles, and a Host header that names this listener,
 // so that no web page can reach it through a name of its own (DNS rebinding).
 import { timingSafeEqual } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { fail } from '../errors.ts'
@@ -42,10 +43,17 @@ export function operatorActor({ id, name }: Operator, request: FastifyRequest): 
 }
 
 export function checkHost(config: Config) {
-  const allowed = new Set(['localhost', '127.0.0.1', '[::1]', config.operatorHost, ...config.operatorAllowedHosts])
+  const names = ['localhost', '127.0.0.1', '::1', config.operatorHost, ...config.operatorAllowedHosts]
+  const allowed = new Set(names.map(hostOf))
   return (request: FastifyRequest): void => {
     const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
-    if (allowed.has(host) || host === request.socket.localAddress) return
+    if (allowed.has(host) || (host !== '' && host === hostOf(request.socket.localAddress ?? ''))) return
     throw fail('forbidden', 'The Host header does not name this listener; add the name to OPERATOR_ALLOWED_HOSTS.')
   }
+}
+
+// A name or address as a Host header writes it; a dual-stack socket shows IPv4 addresses as ::ffff:192.0.2.1.
+function hostOf(name: string): string {
+  const plain = name.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
+  return isIPv6(plain) ? `[${plain}]` : plain
 }

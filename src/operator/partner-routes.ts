@@ -38,7 +38,8 @@ export function partnerAdministration(ctx: Context, changes: Changes, waker: Wak
       id: 'createPartner',
       tag: 'Partners',
       summary: 'Create a partner',
-      description: 'With a configuration, or with an empty one to be written later.',
+      description:
+        'With a configuration (in which `name` takes the place of its name), or with an empty one to be written later.',
       access: 'admin',
       idempotent: true,
       body: NewPartner,
@@ -160,7 +161,7 @@ export function partnerAdministration(ctx: Context, changes: Changes, waker: Wak
       replies: { 200: pageOf('versions', ConfigurationVersion) },
       errors: ['not_found'],
       async handle({ params, query }) {
-        const page = readPage(query)
+        const page = readPage(query, /^\d{1,9}$/)
         if (!(await findPartner(ctx.db, params.partner_id))) throw noSuchPartner()
         const rows = await listConfigurations(ctx.db, params.partner_id, page)
         return pageReply('versions', rows, page, versionView, (row) => String(row.version))

@@ -1,6 +1,6 @@
 // The operator's routes about webhooks: publishing for the platform's core, and the signing keys.
 import Type from 'typebox'
-import type { MasterKey } from '../config.ts'
+import type { MasterKey } from '../config-parsers.ts'
 import type { Context } from '../context.ts'
 import { fail } from '../errors.ts'
 import { type Route, route } from '../http/route.ts'

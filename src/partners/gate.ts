@@ -53,6 +53,7 @@ export function createPartnerGate(
       used(key.id)
       return { partnerId: key.partnerId, key, bodyHash: claims?.bodyHash }
     },
+    announce: (request) => limiter.look(`address ${request.ip}`),
     checkBody(request, { bodyHash }) {
       if (bodyHash === undefined) return
       const actual = createHash('sha256').update(rawBody(request)).digest('hex')

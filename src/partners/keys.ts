@@ -46,7 +46,7 @@ export async function createKey(
     name: wanted.name,
     scopes: wanted.scopes,
     allowedCidrs,
-    expiresAt: wanted.expires_at ?? null,
+    expiresAt: wanted.expires_at ? new Date(wanted.expires_at).toISOString() : null, // the database takes fewer offsets
     createdBy: actorLabel(actor),
   }
   const signed = signedTokenParts(wanted)

@@ -1,7 +1,7 @@
 // Partners: created, suspended, configured. Every change is one transaction with its audit entry and its news for the caches.
 import { recordChange } from '../db/changes.ts'
 import type { Tx } from '../db/db.ts'
-import { fail } from '../errors.ts'
+import { Failure, fail } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { type Actor, actorLabel, audit } from './audit.ts'
 import { checkConfiguration, emptyConfiguration } from './configuration.ts'
@@ -21,7 +21,11 @@ export async function createPartner(
   { name, configuration }: { name: string; configuration?: PartnerConfiguration | undefined },
 ): Promise<PartnerRow> {
   const document = { ...(configuration ?? emptyConfiguration(name)), name }
-  checkConfiguration(document)
+  try {
+    checkConfiguration(document)
+  } catch (error) {
+    throw error instanceof Failure ? fail(error.code, `configuration.${error.message}`) : error
+  }
   const id = newId('ptr')
   await insertPartner(tx, id)
   await insertConfiguration(tx, id, 1, document, actorLabel(actor))

@@ -3,6 +3,7 @@
 // their presence when the key asks for it.
 import type { FastifyRequest } from 'fastify'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { isStorable } from '../http/json-body.ts'
 import type { Credential } from './directory.ts'
 
 const oldestSeconds = 15 * 60
@@ -48,7 +49,8 @@ function checkClaims(
   const { iat, exp, jti, htm, htu, bodyHash } = payload
   if (typeof iat !== 'number' || seconds - iat > oldestSeconds || iat - seconds > mostAheadSeconds) return undefined
   if (exp !== undefined && exp <= seconds) return undefined
-  if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > 200)) return undefined
+  if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > 200 || !isStorable(jti)))
+    return undefined
   if (htm !== undefined && htm !== request.method) return undefined
   if (htu !== undefined && pathOf(htu) !== request.url.split('?')[0]) return undefined
   if (bodyHash !== undefined && (typeof bodyHash !== 'string' || !/^[0-9a-f]{64}$/i.test(bodyHash))) return undefined

@@ -1,8 +1,18 @@
 // The sandbox's demo partner: made at the first start, with a full configuration and a key that later starts show again.
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import type { MasterKey } from '../config.ts'
+import type { MasterKey } from '../config-parsers.ts'
 import type { Context } from '../context.ts'
 import { recordChange } from '../db/changes.ts'
 import type { Tx } from '../db/db.ts'
@@ -54,15 +64,23 @@ export function ensureMasterKey(dataDir: string): MasterKey[] {
   return [{ version: Number(version), bytes: Buffer.from(key!, 'base64') }]
 }
 
+// Several processes may start at once on one folder: whoever links its file first decides, and everybody reads that one.
 function ensureSecretFile(dataDir: string, name: string, make: () => string): string {
   const path = join(dataDir, name)
   if (!existsSync(path)) {
     mkdirSync(dataDir, { recursive: true })
-    const file = openSync(`${path}.new`, 'w', 0o600)
-    writeSync(file, `${make()}\n`)
-    fsyncSync(file)
-    closeSync(file)
-    renameSync(`${path}.new`, path)
+    const draft = `${path}.${process.pid}-${randomText(8)}`
+    const file = openSync(draft, 'wx', 0o600)
+    try {
+      writeSync(file, `${make()}\n`)
+      fsyncSync(file)
+      closeSync(file)
+      linkSync(draft, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      unlinkSync(draft)
+    }
   }
   return readFileSync(path, 'utf8').trim()
 }

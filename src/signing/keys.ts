@@ -1,7 +1,7 @@
 // Signing keys: made at the first start, encrypted at rest, rotated so that a receiver who caches the JWKS never meets an
 // unknown key: a new one is published long before it signs, an old one until nothing signed by it can be under way.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { MasterKey } from '../config.ts'
+import type { MasterKey } from '../config-parsers.ts'
 import { recordChange } from '../db/changes.ts'
 import type { Queryable, Tx } from '../db/db.ts'
 import { newId } from '../ids.ts'

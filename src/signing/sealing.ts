@@ -1,6 +1,6 @@
 // Private keys at rest: AES-256-GCM under the master key, bound to the key's id, so that one row cannot stand in for another.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { MasterKey } from '../config.ts'
+import type { MasterKey } from '../config-parsers.ts'
 
 export function seal(masterKey: MasterKey, id: string, secret: Buffer): Buffer {
   const nonce = randomBytes(12)

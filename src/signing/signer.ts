@@ -1,7 +1,7 @@
 // The X-JWT-SIGNATURE of an attempt, fresh for every one. Assembled by hand around node:crypto, because a general JWT library
 // costs as much again as the signature; tests verify it with one.
 import { createHash, type KeyObject, sign } from 'node:crypto'
-import type { MasterKey } from '../config.ts'
+import type { MasterKey } from '../config-parsers.ts'
 import type { Context } from '../context.ts'
 import type { ChangeFeed } from '../db/changes.ts'
 import { randomText } from '../ids.ts'

@@ -11,17 +11,18 @@ const offsetTimeOrNull = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
 
 // Members beyond those required pass through unchanged.
+const open = { additionalProperties: true }
 export const OrderEntity = Type.Object(
   { id: text('Order id.'), state: text('Order state.'), operation: text('What the order does.') },
-  { description: 'An order of the platform, as the platform published it.' },
+  { ...open, description: 'An order of the platform, as the platform published it.' },
 )
 export const CustomerEntity = Type.Object(
   { id: text('Customer id.'), state: text('Customer state.') },
-  { description: 'A customer, as the platform published it.' },
+  { ...open, description: 'A customer, as the platform published it.' },
 )
 export const RequirementEntity = Type.Object(
   { type: text('Which requirement.'), reason: text('Why it was rejected.') },
-  { description: 'The KYC requirement that was rejected.' },
+  { ...open, description: 'The KYC requirement that was rejected.' },
 )
 export const IncomingFundsEntity = Type.Object(
   {
@@ -32,7 +33,7 @@ export const IncomingFundsEntity = Type.Object(
     address: text('The receiving address.'),
     transaction_hash: text('The transaction on that network.'),
   },
-  { description: 'Funds that arrived at a receiving address.' },
+  { ...open, description: 'Funds that arrived at a receiving address.' },
 )
 export const PartnerOrderEntity = Type.Object(
   {
@@ -48,7 +49,7 @@ export const PartnerOrderEntity = Type.Object(
       { description: 'What it does to the settlement account.' },
     ),
   },
-  { description: 'A partner order, exactly as order details returned it at that moment.' },
+  { ...open, description: 'A partner order, exactly as order details returned it at that moment.' },
 )
 
 const order = { id: 'core-order-1', state: 'completed', operation: 'buy' }
