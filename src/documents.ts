@@ -27,7 +27,7 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
       rateLimited: true,
       version,
       description:
-        'Read your account configuration and manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
+        'Read your account configuration, subscribe to events and follow their delivery, manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
       server: `${publicBase(config.publicUrl)}/v1`,
       security: {
         name: 'apiKey',

@@ -20,7 +20,7 @@ interface Operation {
   summary: string
   description?: string
   parameters?: { name: string; in: string; description?: string; required: boolean; schema: Schema }[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  requestBody?: { content: { 'application/json': { schema: Schema; example?: unknown } } }
   responses: Record<string, { description: string; content?: { 'application/json'?: { schema: Schema } } }>
 }
 interface Document {
@@ -28,6 +28,7 @@ interface Document {
   servers: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks?: Record<string, { post: Operation }> // calls that the service makes
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, { description: string }> }
 }
 
@@ -45,12 +46,20 @@ export function referencePage(openApi: Record<string, unknown>): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   const inTag = (tag: string) => operations.filter(({ operation }) => operation.tags.includes(tag))
+  const received = Object.entries(doc.webhooks ?? {}).map(([action, { post }]) => ({ action, operation: post }))
+  const receivedIn = (tag: string) => received.filter(({ operation }) => operation.tags.includes(tag))
   const menu = doc.tags.map(({ name }) => {
-    const links = inTag(name).map(({ operation }) => link(`#${operation.operationId}`, operation.summary))
+    const links = [
+      ...inTag(name).map(({ operation }) => link(`#${operation.operationId}`, operation.summary)),
+      ...receivedIn(name).map(({ action, operation }) => link(`#${operation.operationId}`, action)),
+    ]
     return `<b>${escapeHtml(name)}</b><ul>${links.map((each) => `<li>${each}</li>`).join('')}</ul>`
   })
   const sections = doc.tags.map(({ name, description }) => {
-    const articles = inTag(name).map(({ path, method, operation }) => article(doc, path, method, operation))
+    const articles = [
+      ...inTag(name).map(({ path, method, operation }) => article(doc, path, method, operation)),
+      ...receivedIn(name).map(({ action, operation }) => eventArticle(action, operation)),
+    ]
     return `<section><h2>${escapeHtml(name)}</h2>${prose(description)}${articles.join('')}</section>`
   })
   const schemas = Object.entries(doc.components.schemas).map(
@@ -89,6 +98,13 @@ ${parameterRows.length > 0 ? `<h4>Parameters</h4><dl>${parameterRows.join('')}</
 ${body ? `<h4>Body</h4>${shape(doc, body)}` : ''}
 ${successes.map(([status, { description, content }]) => reply(doc, status, description, content?.['application/json']?.schema)).join('')}
 <h4>Errors</h4><p class="errors">${errors.map(([status, each]) => `<span><small>${status}</small>${inline(each.description)}</span>`).join('')}</p></article>`
+}
+
+// What an endpoint receives, with an example.
+function eventArticle(action: string, { operationId, summary, requestBody }: Operation): string {
+  const { schema, example } = requestBody!.content['application/json']
+  return `<article id="${operationId}"><h3>${escapeHtml(action)}</h3>${prose(`${summary}.`)}
+<h4>Body</h4>${fields(schema)}<h4>Example</h4><pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre></article>`
 }
 
 function reply(doc: Document, status: string, description: string, schema: Schema | undefined): string {
