@@ -2,7 +2,7 @@
 import type { Queryable, Tx } from '../db/db.ts'
 import type { Page } from '../http/paging.ts'
 import { firstIdAt } from '../ids.ts'
-import type { Timestamp } from '../times.ts'
+import { fromWire, type Timestamp } from '../times.ts'
 import type { EventFilters, NewSubscription } from './schema.ts'
 
 export interface SubscriptionRow {
@@ -163,12 +163,14 @@ export function eventConditions(
   if (filters.resource_id) add('e.resource_id = ?', filters.resource_id)
   if (filters.error_reason) add('e.error_reason = ?', filters.error_reason)
   if (filters.created_from) {
-    add('e.created_at >= ?', filters.created_from)
-    add('e.id >= ?', firstIdAt('evt', Date.parse(filters.created_from)))
+    const from = fromWire(filters.created_from)
+    add('e.created_at >= ?', from)
+    add('e.id >= ?', firstIdAt('evt', Date.parse(from)))
   }
   if (filters.created_to) {
-    add('e.created_at < ?', filters.created_to)
-    add('e.id < ?', firstIdAt('evt', Date.parse(filters.created_to) + 1))
+    const to = fromWire(filters.created_to)
+    add('e.created_at < ?', to)
+    add('e.id < ?', firstIdAt('evt', Date.parse(to) + 1))
   }
   if (before !== null) add('e.id < ?', before)
   return { conditions: conditions.join(' and '), values }
