@@ -1,7 +1,7 @@
 // Events after they were published: what search shows, resending one, and resending many as a durable piece of work.
 import type { Db, Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { firstIdAt, newId } from '../ids.ts'
 import { type Actor, actorLabel, audit } from '../partners/audit.ts'
 import { offsetMicros, offsetMicrosOrNull, type Timestamp } from '../times.ts'
 import { type AttemptRow, type EventRow, eventConditions, lockEvent, queueResend } from './queries.ts'
@@ -48,9 +48,12 @@ export interface BulkRow {
 
 // Takes what exists now: events created later are not part of it.
 export async function startBulkResend(tx: Tx, actor: Actor, partnerId: string, filters: BulkFilters): Promise<BulkRow> {
+  // Ids of events begin with the database's time, and so does the id up to which they are taken.
+  const { rows: clock } = await tx.query<{ now: Timestamp }>('select clock_timestamp() as now')
+  const upto = firstIdAt('evt', Date.parse(clock[0]!.now) + 1)
   const { rows } = await tx.query<BulkRow>(
     `insert into bulk_resends (partner_id, id, filters, upto_event_id, created_by) values ($1, $2, $3, $4, $5) returning *`,
-    [partnerId, newId('bulk'), JSON.stringify(filters), newId('evt'), actorLabel(actor)],
+    [partnerId, newId('bulk'), JSON.stringify(filters), upto, actorLabel(actor)],
   )
   await audit(tx, actor, { action: 'events.resent', partnerId, targetId: rows[0]!.id, details: filters })
   return rows[0]!
