@@ -2,6 +2,7 @@
 // a transaction of the caller's, so that a state change and its events exist together or not at all.
 import type { Tx } from '../db/db.ts'
 import { newId } from '../ids.ts'
+import { isPublic } from '../partners/queries.ts'
 import { offsetMicros, type Timestamp } from '../times.ts'
 import { type Action, type Entities, resourceIdOf } from './catalogue.ts'
 import { signalLanes } from './signals.ts'
@@ -54,7 +55,7 @@ export async function plan(tx: Tx, publications: readonly Publication[]): Promis
   const { rows } = await tx.query<Audience>(
     `select now() as now, p.id as partner_id, s.id as subscription_id, s.events, s.state
      from partners p left join subscriptions s on s.partner_id = p.id and s.deleted_at is null
-     where p.id = any($1) order by s.id`,
+     where p.id = any($1) and p.${isPublic} order by s.id`,
     [[...new Set(publications.map((each) => each.partnerId))]],
   )
   const audiences = Map.groupBy(rows, (row) => row.partnerId)
