@@ -165,11 +165,7 @@ export function webhookAdministration(
   ]
 }
 
-function toSubmission(
-  given: Record<string, unknown>,
-  written: ReadonlyMap<string, Buffer>,
-  place: string,
-): Submission {
+function toSubmission(given: Record<string, unknown>, written: ReadonlyMap<string, Buffer>, place: string): Submission {
   const { partner_id, id, action, ...entities } = given
   try {
     checkEntities(action as Action, entities as Entities)
