@@ -111,7 +111,8 @@ export function createOwnership(
 
 function positionsOf(lanes: readonly Lane[], flights: readonly { readonly lane: Lane; readonly entry: Entry }[]) {
   const entries = Map.groupBy(flights, (flight) => flight.lane)
-  return lanes.map((lane) => {
+  const inOrder = lanes.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as settling locks them
+  return inOrder.map((lane) => {
     const underWay = (entries.get(lane) ?? []).map((flight) => flight.entry)
     return { subscriptionId: lane.id, first: lowWater(lane, 'f', underWay), retry: lowWater(lane, 'r', underWay) }
   })

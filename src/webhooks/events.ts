@@ -76,26 +76,26 @@ export async function stepBulkResend(tx: Tx): Promise<boolean> {
   const bulk = running[0]
   if (!bulk) return false
   const { conditions, values } = eventConditions(bulk.partnerId, bulk.filters, bulk.position ?? bulk.uptoEventId)
-  const { rows } = await tx.query<{ id: string; subscriptionId: string; resendable: boolean }>(
-    `select e.id, e.subscription_id, e.state <> 'pending' and s.state = 'enabled' and s.deleted_at is null as resendable
+  const { rows } = await tx.query<{ id: string; resendable: boolean }>(
+    `select e.id, s.state = 'enabled' and s.deleted_at is null as resendable
      from events e join subscriptions s on s.partner_id = e.partner_id and s.id = e.subscription_id
-     where ${conditions} order by e.id desc limit ${eventsInOneStep} for update of e`,
+     where ${conditions} order by e.id desc limit ${eventsInOneStep}`,
     values,
   )
-  const chosen = rows.filter((row) => row.resendable)
-  await tx.query(
+  // Locks only what is finished, and so waits for no event that is being settled.
+  const { rows: resent } = await tx.query<{ subscriptionId: string }>(
     `update events set state = 'pending', queue = 'r', schedule_tries = 0, due_at = now(), error_reason = null
-     where partner_id = $1 and id = any($2)`,
-    [bulk.partnerId, chosen.map((row) => row.id)],
+     where partner_id = $1 and id = any($2) and state <> 'pending' returning subscription_id`,
+    [bulk.partnerId, rows.filter((row) => row.resendable).map((row) => row.id)],
   )
   const done = rows.length < eventsInOneStep
   await tx.query(
     `update bulk_resends set position = coalesce($3, position), resent = resent + $4, skipped = skipped + $5,
        state = case when $6 then 'completed' else 'running' end, finished_at = case when $6 then now() end
      where partner_id = $1 and id = $2`,
-    [bulk.partnerId, bulk.id, rows.at(-1)?.id ?? null, chosen.length, rows.length - chosen.length, done],
+    [bulk.partnerId, bulk.id, rows.at(-1)?.id ?? null, resent.length, rows.length - resent.length, done],
   )
-  await signalLanes(tx, [...new Set(chosen.map((row) => row.subscriptionId))], 'r')
+  await signalLanes(tx, [...new Set(resent.map((row) => row.subscriptionId))], 'r')
   return true
 }
 
