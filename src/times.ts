@@ -21,6 +21,17 @@ export function offsetMicrosOrNull(time: Timestamp | null): string | null {
   return time === null ? null : offsetMicros(time)
 }
 
+// A time as callers write it (any offset, any year, up to nanoseconds) to the inside form; what lies outside of the years that
+// both JavaScript and PostgreSQL can write becomes the nearest that does not.
+export function fromWire(text: string): Timestamp {
+  const ms = Date.parse(text)
+  if (ms < 0) return '1970-01-01T00:00:00.000000Z'
+  if (ms > lastMs) return new Date(lastMs).toISOString().replace('Z', '999Z')
+  const fraction = (/\.(\d+)/.exec(text)?.[1] ?? '').slice(0, 6).padEnd(6, '0')
+  return `${new Date(ms).toISOString().slice(0, 19)}.${fraction}Z`
+}
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 // PostgreSQL's text form ('2026-01-05 12:00:00.123456+00', in whatever zone the session has) to the inside form.
 export function fromDatabase(text: string): Timestamp {
   const [, date, clock, micros = '', zone] =

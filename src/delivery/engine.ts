@@ -231,6 +231,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
         if (queue === '*') changed.add(id)
         else if (lane) {
           lowerPosition(lane.queues[queue], dueAt)
+          ownership.dispose(lane)
           attend(lane)
         }
       }

@@ -15,17 +15,19 @@ const service: Actor = { kind: 'system', id: 'delivery', name: 'delivery', reque
 export async function writeHealth(ctx: Context, tx: Tx, results: readonly Result[]): Promise<void> {
   const changed = new Set<Lane>()
   for (const { lane } of results) if (lane.failures > 0 || lane.row.failures > 0) changed.add(lane)
-  if (changed.size > 0) await storeHealth(tx, [...changed])
-  for (const { lane, health } of results) {
-    if (health !== undefined) await emitOperational(ctx, tx, `endpoint-${health}`, lane)
-  }
   const gone = results
     .filter(({ outcome }) => outcome.kind === 'status' && outcome.status === 410)
     .map(({ lane }) => lane)
+  for (const { lane, health } of results) {
+    if (health !== undefined) await emitOperational(ctx, tx, `endpoint-${health}`, lane)
+  }
   for (const lane of new Set(gone)) await disable(ctx, tx, lane, 'endpoint_gone', false)
   for (const lane of changed)
     if (lane.failures >= disableAfterAttempts) await disable(ctx, tx, lane, 'failing_for_five_days', true)
+  if (changed.size > 0) await storeHealth(tx, [...changed].sort(byId))
 }
+
+const byId = (a: Lane, b: Lane) => (a.id < b.id ? -1 : 1)
 
 async function storeHealth(tx: Tx, lanes: readonly Lane[]): Promise<void> {
   const nowMs = performance.now()

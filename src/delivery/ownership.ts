@@ -12,6 +12,7 @@ const storeEveryMs = 10_000
 export interface Ownership {
   readonly lanes: ReadonlyMap<string, Lane>
   takeFree(): Promise<void>
+  dispose(lane: Lane): void // something came for it although it is disabled or deleted
   refresh(subscriptionIds: readonly string[]): Promise<void> // they changed: their subscription, or their freedom
   tend(): Promise<void> // with every heartbeat
   dropAll(): void // as a worker that was taken for dead
@@ -67,6 +68,7 @@ export function createOwnership(
   return {
     lanes,
     takeFree,
+    dispose,
     async refresh(ids) {
       const began = epoch
       const owned = ids.filter((id) => lanes.has(id))
@@ -109,7 +111,8 @@ export function createOwnership(
 
 function positionsOf(lanes: readonly Lane[], flights: readonly { readonly lane: Lane; readonly entry: Entry }[]) {
   const entries = Map.groupBy(flights, (flight) => flight.lane)
-  return lanes.map((lane) => {
+  const inOrder = lanes.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as settling locks them
+  return inOrder.map((lane) => {
     const underWay = (entries.get(lane) ?? []).map((flight) => flight.entry)
     return { subscriptionId: lane.id, first: lowWater(lane, 'f', underWay), retry: lowWater(lane, 'r', underWay) }
   })

@@ -48,7 +48,8 @@ export function createSettler(ctx: Context, options: SettlerOptions): Settler {
 
   const run = async () => {
     while (results.length > 0) {
-      const batch = results.splice(0, mostInOneCommit)
+      // In the order of ids, as everyone who locks several events, so that none waits for another in a circle.
+      const batch = results.splice(0, mostInOneCommit).sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1))
       underWay = batch.length
       await settleBatch(batch)
       underWay = 0
@@ -95,6 +96,8 @@ async function write(
   alsoWrite: SettlerOptions['alsoWrite'],
 ): Promise<Map<string, Settled> | undefined> {
   if (!(await holdFence(tx, worker))) return undefined
+  // Subscriptions, then lanes, then events: the order in which everyone locks them.
+  await alsoWrite(tx, batch)
   const decisions = batch.map(({ entry, outcome }) => decide(entry, outcome, ctx.config.webhookRetryScheduleMs))
   const nowMs = performance.now()
   const { rows } = await tx.query<{ id: string; state: string; dueAt: Timestamp }>(
@@ -134,7 +137,6 @@ async function write(
       batch.map(({ url }) => url),
     ],
   )
-  await alsoWrite(tx, batch)
   const retries = new Map(batch.map(({ entry }, i) => [entry.id, decisions[i]!.retryInMs]))
   return new Map(rows.map((row) => [row.id, { ...row, retryInMs: retries.get(row.id) }]))
 }

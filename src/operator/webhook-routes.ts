@@ -3,11 +3,14 @@ import Type from 'typebox'
 import type { MasterKey } from '../config-parsers.ts'
 import type { Context } from '../context.ts'
 import { fail } from '../errors.ts'
+import { rawBody } from '../http/json-body.ts'
+import { itemTexts, memberTexts } from '../http/json-text.ts'
 import { type Route, route } from '../http/route.ts'
 import { listSigningKeys, reencryptSigningKeys, rotateSigningKey, type SigningKeyRow } from '../signing/keys.ts'
 import { utcSeconds, utcSecondsOrNull } from '../times.ts'
 import { type Action, actions, catalogue, checkEntities, type Entities } from '../webhooks/catalogue.ts'
 import type { Publisher, Submission } from '../webhooks/publisher.ts'
+import { textOf } from '../webhooks/publishing.ts'
 import type { Changes } from './changes.ts'
 import { type Operator, operatorActor } from './gate.ts'
 
@@ -87,13 +90,15 @@ export function webhookAdministration(
         },
       },
       errors: ['not_found', 'conflict'],
-      async handle({ body }) {
+      async handle({ body, request }) {
         const given = body as Record<string, unknown>
+        const written = memberTexts(rawBody(request))
         if (Array.isArray(given.events)) {
-          const submissions = given.events.map((each, i) => toSubmission(each, `events[${i}].`))
+          const texts = itemTexts(written.get('events')!)
+          const submissions = given.events.map((each, i) => toSubmission(each, memberTexts(texts[i]!), `events[${i}].`))
           return { status: 201, body: { events: await publisher.publishAll(submissions) } }
         }
-        return { status: 201, body: await publisher.publish(toSubmission(given, '')) }
+        return { status: 201, body: await publisher.publish(toSubmission(given, written, '')) }
       },
     }),
     operatorRoute({
@@ -160,7 +165,7 @@ export function webhookAdministration(
   ]
 }
 
-export function toSubmission(given: Record<string, unknown>, place: string): Submission {
+function toSubmission(given: Record<string, unknown>, written: ReadonlyMap<string, Buffer>, place: string): Submission {
   const { partner_id, id, action, ...entities } = given
   try {
     checkEntities(action as Action, entities as Entities)
@@ -168,9 +173,9 @@ export function toSubmission(given: Record<string, unknown>, place: string): Sub
     ;(error as Error).message = place + (error as Error).message
     throw error
   }
-  if (JSON.stringify(entities).length > entityLimitBytes)
-    throw fail('payload_too_large', `${place}${action} carries more than 256 KiB.`)
-  return { partnerId: partner_id as string, id: id as string, action: action as Action, entities: entities as Entities }
+  const text = textOf(entities, written)
+  if (text.length > entityLimitBytes) throw fail('payload_too_large', `${place}${action} carries more than 256 KiB.`)
+  return { partnerId: partner_id as string, id: id as string, action: action as Action, entities, text }
 }
 
 function signingKeyView(row: SigningKeyRow) {

@@ -16,6 +16,9 @@ export interface PartnerRow {
 const partnerColumns = `p.id, p.state, p.configuration_version, p.created_at, c.document->>'name' as name`
 const partnerTables = `partners p join partner_configurations c on c.partner_id = p.id and c.version = p.configuration_version`
 
+// A partner of the service's own has no configuration: no API shows or changes it, and nobody publishes to it.
+export const isPublic = 'configuration_version > 0'
+
 export async function insertPartner(tx: Tx, id: string): Promise<void> {
   await tx.query('insert into partners (id, configuration_version) values ($1, 0)', [id])
 }
@@ -35,7 +38,10 @@ export async function listPartners(db: Queryable, page: Page): Promise<PartnerRo
 
 // Null when there is no such partner; false when it was in that state already.
 export async function updatePartnerState(tx: Tx, id: string, state: PartnerRow['state']): Promise<boolean | null> {
-  const { rows } = await tx.query<{ state: string }>('select state from partners where id = $1 for update', [id])
+  const { rows } = await tx.query<{ state: string }>(
+    `select state from partners where id = $1 and ${isPublic} for update`,
+    [id],
+  )
   if (!rows[0]) return null
   const { count } = await tx.query('update partners set state = $2 where id = $1 and state <> $2', [id, state])
   return count === 1
@@ -44,7 +50,7 @@ export async function updatePartnerState(tx: Tx, id: string, state: PartnerRow['
 // The row lock makes concurrent writers take their version numbers one after the other.
 export async function lockConfigurationVersion(tx: Tx, partnerId: string): Promise<number | undefined> {
   const { rows } = await tx.query<{ configurationVersion: number }>(
-    'select configuration_version from partners where id = $1 for update',
+    `select configuration_version from partners where id = $1 and ${isPublic} for update`,
     [partnerId],
   )
   return rows[0]?.configurationVersion

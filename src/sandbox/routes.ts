@@ -1,10 +1,13 @@
 // Routes that exist only in sandbox mode: what the platform would do, for a partner that tries things out.
 import Type from 'typebox'
+import { rawBody } from '../http/json-body.ts'
+import { memberTexts } from '../http/json-text.ts'
 import { type Route, route } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import type { PartnerCaller } from '../partners/gate.ts'
 import { actions, catalogue, checkEntities } from '../webhooks/catalogue.ts'
 import type { Publisher } from '../webhooks/publisher.ts'
+import { textOf } from '../webhooks/publishing.ts'
 
 const entities = Object.fromEntries(
   [...new Set(actions.flatMap((action) => Object.keys(catalogue[action].entities)))].map((name) => [
@@ -39,7 +42,7 @@ export function sandboxRoutes(publisher: Publisher): Route<PartnerCaller>[] {
           }),
         },
       },
-      async handle({ caller, body }) {
+      async handle({ caller, body, request }) {
         const { action, ...given } = body
         const carried = { ...catalogue[action].example, ...given }
         checkEntities(action, carried)
@@ -48,6 +51,7 @@ export function sandboxRoutes(publisher: Publisher): Route<PartnerCaller>[] {
           id: newId('pub'),
           action,
           entities: carried,
+          text: textOf(carried, memberTexts(rawBody(request))),
         })
         return { status: 201, body: { publication_id, event_ids } }
       },

@@ -30,7 +30,7 @@ export async function startSigner(ctx: Context, feed: ChangeFeed, masterKeys: re
   let keys: SigningKey[] = []
   let jwks = Buffer.alloc(0)
 
-  const load = async () => {
+  const read = async () => {
     const rows = await listSigningKeys(ctx.db)
     keys = rows.map(
       (row) =>
@@ -38,6 +38,12 @@ export async function startSigner(ctx: Context, feed: ChangeFeed, masterKeys: re
         openSigningKey(masterKeys, row),
     )
     jwks = Buffer.from(JSON.stringify({ keys: rows.map((row) => row.publicJwk) }))
+  }
+  // One after the other, so that the last to end has read last.
+  let loading: Promise<void> = Promise.resolve()
+  const load = () => {
+    loading = loading.catch(() => {}).then(read)
+    return loading
   }
   // By schedule, and because a key's time to sign or to go comes without anyone changing anything.
   const check = async () => {
@@ -65,6 +71,7 @@ export async function startSigner(ctx: Context, feed: ChangeFeed, masterKeys: re
     jwks: () => ({ body: jwks, maxAgeSeconds: jwksMaxAgeSeconds }),
     async stop() {
       clearInterval(timer)
+      await loading.catch(() => {})
     },
   }
 }

@@ -1,7 +1,7 @@
 // Events after they were published: what search shows, resending one, and resending many as a durable piece of work.
 import type { Db, Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { firstIdAt, newId } from '../ids.ts'
 import { type Actor, actorLabel, audit } from '../partners/audit.ts'
 import { offsetMicros, offsetMicrosOrNull, type Timestamp } from '../times.ts'
 import { type AttemptRow, type EventRow, eventConditions, lockEvent, queueResend } from './queries.ts'
@@ -48,9 +48,12 @@ export interface BulkRow {
 
 // Takes what exists now: events created later are not part of it.
 export async function startBulkResend(tx: Tx, actor: Actor, partnerId: string, filters: BulkFilters): Promise<BulkRow> {
+  // Ids of events begin with the database's time, and so does the id up to which they are taken.
+  const { rows: clock } = await tx.query<{ now: Timestamp }>('select clock_timestamp() as now')
+  const upto = firstIdAt('evt', Date.parse(clock[0]!.now) + 1)
   const { rows } = await tx.query<BulkRow>(
     `insert into bulk_resends (partner_id, id, filters, upto_event_id, created_by) values ($1, $2, $3, $4, $5) returning *`,
-    [partnerId, newId('bulk'), JSON.stringify(filters), newId('evt'), actorLabel(actor)],
+    [partnerId, newId('bulk'), JSON.stringify(filters), upto, actorLabel(actor)],
   )
   await audit(tx, actor, { action: 'events.resent', partnerId, targetId: rows[0]!.id, details: filters })
   return rows[0]!
@@ -73,26 +76,26 @@ export async function stepBulkResend(tx: Tx): Promise<boolean> {
   const bulk = running[0]
   if (!bulk) return false
   const { conditions, values } = eventConditions(bulk.partnerId, bulk.filters, bulk.position ?? bulk.uptoEventId)
-  const { rows } = await tx.query<{ id: string; subscriptionId: string; resendable: boolean }>(
-    `select e.id, e.subscription_id, e.state <> 'pending' and s.state = 'enabled' and s.deleted_at is null as resendable
+  const { rows } = await tx.query<{ id: string; resendable: boolean }>(
+    `select e.id, s.state = 'enabled' and s.deleted_at is null as resendable
      from events e join subscriptions s on s.partner_id = e.partner_id and s.id = e.subscription_id
-     where ${conditions} order by e.id desc limit ${eventsInOneStep} for update of e`,
+     where ${conditions} order by e.id desc limit ${eventsInOneStep}`,
     values,
   )
-  const chosen = rows.filter((row) => row.resendable)
-  await tx.query(
+  // Locks only what is finished, and so waits for no event that is being settled.
+  const { rows: resent } = await tx.query<{ subscriptionId: string }>(
     `update events set state = 'pending', queue = 'r', schedule_tries = 0, due_at = now(), error_reason = null
-     where partner_id = $1 and id = any($2)`,
-    [bulk.partnerId, chosen.map((row) => row.id)],
+     where partner_id = $1 and id = any($2) and state <> 'pending' returning subscription_id`,
+    [bulk.partnerId, rows.filter((row) => row.resendable).map((row) => row.id)],
   )
   const done = rows.length < eventsInOneStep
   await tx.query(
     `update bulk_resends set position = coalesce($3, position), resent = resent + $4, skipped = skipped + $5,
        state = case when $6 then 'completed' else 'running' end, finished_at = case when $6 then now() end
      where partner_id = $1 and id = $2`,
-    [bulk.partnerId, bulk.id, rows.at(-1)?.id ?? null, chosen.length, rows.length - chosen.length, done],
+    [bulk.partnerId, bulk.id, rows.at(-1)?.id ?? null, resent.length, rows.length - resent.length, done],
   )
-  await signalLanes(tx, [...new Set(chosen.map((row) => row.subscriptionId))], 'r')
+  await signalLanes(tx, [...new Set(resent.map((row) => row.subscriptionId))], 'r')
   return true
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Context } from '../context.ts'
 import { DatabaseUnavailable, type Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
+import { withoutSpace } from '../http/json-text.ts'
 import { insertEvents, type Planned, type Publication, plan } from './publishing.ts'
 import type { Waker } from './signals.ts'
 
@@ -12,6 +13,7 @@ const commitsAtOnce = 2
 
 export interface Submission extends Publication {
   readonly id: string // the publisher's own
+  readonly text: Buffer
 }
 
 export interface Published {
@@ -201,8 +203,8 @@ function keyOf({ partnerId, id }: { partnerId: string; id: string }): string {
   return `${partnerId} ${id}`
 }
 
-function contentHash({ action, entities }: Submission): Buffer {
-  return createHash('sha256').update(action).update(JSON.stringify(entities)).digest()
+function contentHash({ action, text }: Submission): Buffer {
+  return createHash('sha256').update(action).update(withoutSpace(text)).digest()
 }
 
 function nameItem(error: Error, index: number): Error {

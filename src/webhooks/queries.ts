@@ -2,7 +2,7 @@
 import type { Queryable, Tx } from '../db/db.ts'
 import type { Page } from '../http/paging.ts'
 import { firstIdAt } from '../ids.ts'
-import type { Timestamp } from '../times.ts'
+import { fromWire, type Timestamp } from '../times.ts'
 import type { EventFilters, NewSubscription } from './schema.ts'
 
 export interface SubscriptionRow {
@@ -101,26 +101,39 @@ export async function resetLane(tx: Tx, subscriptionId: string): Promise<void> {
   )
 }
 
-// Uses events_queue, up to `most` rows. How many events were given up.
-export async function giveUpPending(
-  db: Queryable,
-  subscriptionId: string,
-  reason: string,
-  most: number,
-): Promise<number> {
-  const { count } = await db.query(
+const giveUp = `update events e set state = 'error', error_reason = $2 from pending p where e.partner_id = p.partner_id and e.id = p.id`
+
+// Uses events_queue. All at once, for a deletion; waits for what is being settled, in the order in which settling locks.
+export async function giveUpAllPending(tx: Tx, subscriptionId: string, reason: string): Promise<void> {
+  await tx.query(
     `with pending as (
-       select partner_id, id from events where subscription_id = $1 and state = 'pending' limit $3 for update)
-     update events e set state = 'error', error_reason = $2 from pending p where e.partner_id = p.partner_id and e.id = p.id`,
-    [subscriptionId, reason, most],
+       select partner_id, id from events where subscription_id = $1 and state = 'pending' order by id for update)
+     ${giveUp}`,
+    [subscriptionId, reason],
   )
-  return count
 }
 
-// Uses events_queue. Brings every waiting retry forward.
+// Uses events_queue. Up to `most`; passes by what is being settled. Whether some are left.
+export async function giveUpPending(tx: Tx, subscriptionId: string, reason: string, most: number): Promise<boolean> {
+  await tx.query(
+    `with pending as (
+       select partner_id, id from events where subscription_id = $1 and state = 'pending' limit $3 for update skip locked)
+     ${giveUp}`,
+    [subscriptionId, reason, most],
+  )
+  const { count } = await tx.query(`select 1 from events where subscription_id = $1 and state = 'pending' limit 1`, [
+    subscriptionId,
+  ])
+  return count > 0
+}
+
+// Uses events_queue. Brings every waiting retry forward; what is being settled has just been tried.
 export async function retryAllNow(tx: Tx, subscriptionId: string): Promise<number> {
   const { count } = await tx.query(
-    `update events set due_at = now() where subscription_id = $1 and state = 'pending' and queue = 'r' and due_at > now()`,
+    `with waiting as (
+       select partner_id, id from events
+       where subscription_id = $1 and state = 'pending' and queue = 'r' and due_at > now() for update skip locked)
+     update events e set due_at = now() from waiting w where e.partner_id = w.partner_id and e.id = w.id`,
     [subscriptionId],
   )
   return count
@@ -163,12 +176,14 @@ export function eventConditions(
   if (filters.resource_id) add('e.resource_id = ?', filters.resource_id)
   if (filters.error_reason) add('e.error_reason = ?', filters.error_reason)
   if (filters.created_from) {
-    add('e.created_at >= ?', filters.created_from)
-    add('e.id >= ?', firstIdAt('evt', Date.parse(filters.created_from)))
+    const from = fromWire(filters.created_from)
+    add('e.created_at >= ?', from)
+    add('e.id >= ?', firstIdAt('evt', Date.parse(from)))
   }
   if (filters.created_to) {
-    add('e.created_at < ?', filters.created_to)
-    add('e.id < ?', firstIdAt('evt', Date.parse(filters.created_to) + 1))
+    const to = fromWire(filters.created_to)
+    add('e.created_at < ?', to)
+    add('e.id < ?', firstIdAt('evt', Date.parse(to) + 1))
   }
   if (before !== null) add('e.id < ?', before)
   return { conditions: conditions.join(' and '), values }

@@ -7,7 +7,7 @@ import { type Actor, audit } from '../partners/audit.ts'
 import { utcSeconds } from '../times.ts'
 import {
   countSubscriptions,
-  giveUpPending,
+  giveUpAllPending,
   insertSubscription,
   lockSubscription,
   markSubscriptionDeleted,
@@ -91,7 +91,7 @@ function nextReason(row: SubscriptionRow, state: SubscriptionChange['state']): s
 export async function deleteSubscription(tx: Tx, actor: Actor, partnerId: string, id: string): Promise<void> {
   await lockOrFail(tx, partnerId, id)
   await markSubscriptionDeleted(tx, partnerId, id)
-  await giveUpPending(tx, id, 'subscription_deleted', 2 ** 31 - 1)
+  await giveUpAllPending(tx, id, 'subscription_deleted')
   await audit(tx, actor, { action: 'subscription.deleted', partnerId, targetId: id })
   await signalLanes(tx, [id], '*')
 }

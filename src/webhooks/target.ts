@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { fail } from '../errors.ts'
 
 // What is not the public internet (IANA's special-purpose registries), NAT64, 6to4 and Teredo included, because they lead to
-// IPv4 addresses of any kind.
+// IPv4 addresses of any kind. IPv4-mapped addresses are not in it: BlockList takes each for the IPv4 address that it is, and a
+// rule about all of them would hold for all of IPv4.
 const nonPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -27,7 +28,6 @@ const nonPublic = [
   '224.0.0.0/4',
   '240.0.0.0/4',
   '::/96',
-  '::ffff:0:0/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
   '100::/64',
@@ -68,7 +68,8 @@ export function createTargetGuard(config: Config): TargetGuard {
       if (parsed.username !== '' || parsed.password !== '') throw refuse('must not contain credentials')
       if (url.includes('#')) throw refuse('must not contain a fragment')
       const host = parsed.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(host) !== 0 && !allowsAddress(host)) throw refuse('names an address that is not public')
+      if (isIP(host) !== 0 && (!allowsAddress(host) || host.startsWith('::ffff:')))
+        throw refuse('names an address that is not public')
       if (config.mode === 'production' && /(^|\.)(localhost|local|internal)\.?$/i.test(host))
         throw refuse('names a host that is not public')
     },

@@ -1,0 +1,316 @@
+// POST /operator/v1/events: what the platform publishes, to the letter and to the byte. Costs about 6 s on each database.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { actions, catalogue } from '../../src/webhooks/catalogue.ts'
+import type { Body } from '../support/client.ts'
+import { startEndpoint } from '../support/endpoint.ts'
+import { details, newKey, newPartner, subscribe } from '../support/partner.ts'
+import { startTestService } from '../support/service.ts'
+
+const service = await startTestService({ after })
+const order = { id: 'o-1', state: 'completed', operation: 'buy' }
+const one = (partnerId: string, id: string, more: Record<string, unknown> = {}) => ({
+  partner_id: partnerId,
+  id,
+  action: 'order-closed',
+  order,
+  ...more,
+})
+const post = (body: unknown) => service.operator.post('/events', body)
+const countOf = async (api: { get(path: string): Promise<{ body: Body }> }) =>
+  (await api.get('/webhooks/events?limit=100')).body.events.length
+
+test('publishing to three matching subscriptions makes three events with one publication_id', async (t) => {
+  const endpoint = await startEndpoint(t)
+  const partner = await newPartner(service)
+  const subscriptions = []
+  for (let i = 0; i < 3; i++) subscriptions.push(await subscribe(partner.api, `${endpoint.url}/${i}`))
+  await subscribe(partner.api, `${endpoint.url}/other`, { events: ['order-updated'] })
+  const { status, body } = await post(one(partner.id, 'three'))
+  assert.equal(status, 201)
+  assert.deepEqual(Object.keys(body), ['id', 'publication_id', 'event_ids'])
+  assert.equal(body.id, 'three')
+  assert.match(body.publication_id, /^pub_[0-9a-z]{26}$/)
+  assert.equal(new Set(body.event_ids).size, 3)
+  const received = await endpoint.until(3)
+  assert.deepEqual(new Set(received.map((each) => each.path)), new Set(['/hook/0', '/hook/1', '/hook/2']))
+  assert.deepEqual(new Set(received.map((each) => each.event.id)), new Set(body.event_ids))
+  const events = await Promise.all(body.event_ids.map((id: string) => details(partner.api, id)))
+  assert.deepEqual(new Set(events.map((each) => each.publication_id)), new Set([body.publication_id]))
+  assert.deepEqual(new Set(events.map((each) => each.subscription_id)), new Set(subscriptions.map((each) => each.id)))
+})
+
+test('an event is exactly id, action, created_at and the entity, in that order', async (t) => {
+  const endpoint = await startEndpoint(t)
+  const partner = await newPartner(service)
+  await subscribe(partner.api, endpoint.url, { events: [...actions] })
+  for (const action of actions) {
+    const { status, text, body } = await post({
+      partner_id: partner.id,
+      id: action,
+      action,
+      ...catalogue[action].example,
+    })
+    assert.equal(status, 201, text)
+    assert.equal(body.event_ids.length, 1)
+  }
+  for (const { event } of await endpoint.until(actions.length)) {
+    const { id, action, created_at, ...entities } = event
+    assert.deepEqual(Object.keys(event).slice(0, 3), ['id', 'action', 'created_at'])
+    assert.match(id, /^evt_[0-9a-z]{26}$/)
+    assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
+    assert.deepEqual(entities, catalogue[action as keyof typeof catalogue].example)
+    const about = Object.values(entities)[0] as Body
+    assert.equal((await details(partner.api, id)).resource_id, about.transaction_hash ?? about.id)
+  }
+})
+
+const requiredMembers = {
+  order: ['id', 'state', 'operation'],
+  partner_order: [
+    'id',
+    'state',
+    'reference_id',
+    'operation',
+    'created_at',
+    'processed_at',
+    'last_updated_at',
+    'settlement',
+  ],
+  customer: ['id', 'state'],
+  requirement: ['type', 'reason'],
+  incoming_funds: ['customer_id', 'currency', 'amount', 'network', 'address', 'transaction_hash'],
+}
+
+for (const action of actions) {
+  test(`${action}: every required member that is missing is named`, async () => {
+    const example: Record<string, Record<string, unknown>> = catalogue[action].example
+    const base = { partner_id: service.demoPartnerId, id: 'wrong', action }
+    for (const [entity, value] of Object.entries(example)) {
+      const { [entity]: _, ...without } = example
+      const missing = await post({ ...base, ...without })
+      assert.equal(missing.status, 400)
+      assert.deepEqual(missing.body, { error_code: 'invalid_parameters', error_msg: `${entity} is required.` })
+      for (const member of requiredMembers[entity as keyof typeof requiredMembers]) {
+        const { [member]: _, ...rest } = value
+        const { status, body } = await post({ ...base, ...example, [entity]: rest })
+        assert.equal(status, 400)
+        assert.deepEqual(body, { error_code: 'invalid_parameters', error_msg: `${entity}.${member} is required.` })
+        const inBatch = await post({ events: [{ ...base, ...example, [entity]: rest }] })
+        assert.equal(inBatch.body.error_msg, `events[0].${entity}.${member} is required.`)
+      }
+    }
+    const stranger = action.startsWith('customer') ? 'order' : 'customer'
+    const extra = await post({ ...base, ...example, [stranger]: { id: 'x', state: 'y', operation: 'z' } })
+    assert.equal(extra.body.error_msg, `${stranger} is not a known field.`)
+  })
+}
+
+test('what is wrong outside of the entity is named too', async () => {
+  const partner_id = service.demoPartnerId
+  const cases: [unknown, RegExp][] = [
+    [{ id: 'x', action: 'order-closed', order }, /^partner_id is required/],
+    [{ partner_id, action: 'order-closed', order }, /^id is required/],
+    [{ partner_id, id: '', action: 'order-closed', order }, /^id does not have the right form/],
+    [{ partner_id, id: 'with space', action: 'order-closed', order }, /^id does not have the right form/],
+    [{ partner_id, id: 'x', order }, /^action is required/],
+    [{ partner_id, id: 'x', action: 'order-lost', order }, /^action must be one of order-closed, /],
+    [{ partner_id, id: 'x', action: 'order-closed', order: 'o' }, /^order must be an object/],
+    [{ partner_id, id: 'x', action: 'order-closed', order: { ...order, id: 7 } }, /^order\.id must be a string/],
+    [{ partner_id, id: 'x', action: 'order-closed', order, more: 1 }, /^more is not a known field/],
+    [{ events: [] }, /^events must NOT have fewer than 1 items/],
+    [{ events: [{ partner_id, id: 'x', action: 'order-closed' }] }, /^events\[0\]\.order is required/],
+    [{ events: [one(partner_id, 'ok'), { id: 'x' }] }, /^events\[1\]\.partner_id is required/],
+    [
+      {
+        partner_id,
+        id: 'x',
+        action: 'incoming-funds',
+        incoming_funds: { ...catalogue['incoming-funds'].example.incoming_funds, amount: '1,5' },
+      },
+      /^incoming_funds\.amount does not have the right form/,
+    ],
+  ]
+  for (const [given, sentence] of cases) {
+    const { status, body } = await post(given)
+    assert.equal(status, 400, JSON.stringify(given))
+    assert.equal(body.error_code, 'invalid_parameters')
+    assert.match(body.error_msg, sentence)
+  }
+})
+
+test('further members pass through byte for byte, numbers and escapes included', async (t) => {
+  const endpoint = await startEndpoint(t)
+  const partner = await newPartner(service)
+  await subscribe(partner.api, endpoint.url)
+  const entity =
+    '{"id":"o-exact", "state":"completed","operation":"buy","fee":1.10,"big":12345678901234567890,"exp":1e3,"zero":-0.0,' +
+    '"tiny":1E-400,"long":0.1000000000000000055511151231257827,"text":"\\u00e9\\/é€😀\\ud83d\\ude00\\"","2":"two","1":"one",' +
+    '"list":[ 1.0 , [ ] , { } ,"a b"],"empty":{},"yes":true,"none":null}'
+  const single = `{"partner_id":"${partner.id}","id":"exact","action":"order-closed","order":${entity}}`
+  const batch = ` { "events" : [ {"order" : ${entity} , "action":"order-closed", "partner_id":"${partner.id}","id":"exact-2"} ] }`
+  for (const request of [single, batch]) assert.equal((await post(request)).status, 201)
+  for (const { body, event } of await endpoint.until(2)) {
+    const sent = body.toString()
+    assert.equal(
+      sent,
+      `{"id":"${event.id}","action":"order-closed","created_at":"${event.created_at}","order":${entity}}`,
+    )
+    assert.ok((await partner.api.get(`/webhooks/events/${event.id}`)).text.includes(`"payload":${sent},"attempts":[`))
+  }
+})
+
+test('the same id again is answered as before, in whatever form, and nothing is sent twice', async (t) => {
+  const endpoint = await startEndpoint(t)
+  const partner = await newPartner(service)
+  await subscribe(partner.api, endpoint.url)
+  const first = await post(one(partner.id, 'again'))
+  await subscribe(partner.api, endpoint.url) // what matches later does not change the answer
+  const again = await post(one(partner.id, 'again'))
+  assert.equal(again.status, 201)
+  assert.deepEqual(again.body, first.body)
+  const inBatch = await post({ events: [one(partner.id, 'again'), one(partner.id, 'new')] })
+  assert.deepEqual(inBatch.body.events[0], first.body)
+  assert.equal(inBatch.body.events[1].event_ids.length, 2)
+  const spaced = await post(JSON.stringify(one(partner.id, 'again'), null, 2))
+  assert.deepEqual(spaced.body, first.body)
+  assert.equal(await countOf(partner.api), 3)
+})
+
+test('the same id with other content is a conflict, however small the difference', async () => {
+  const partner = await newPartner(service)
+  await subscribe(partner.api, 'https://localhost:9/never')
+  const text = (order: string, action = 'order-closed') =>
+    `{"partner_id":"${partner.id}","id":"differs","action":"${action}","order":{"id":"o","state":"s","operation":"b",${order}}}`
+  assert.equal((await post(text('"n":12345678901234567890'))).status, 201)
+  for (const other of [
+    text('"n":12345678901234567891'),
+    text('"n":"12345678901234567890"'),
+    text('"n":12345678901234567890,"m":null'),
+    text('"n":12345678901234567890', 'order-updated'),
+  ]) {
+    const { status, body } = await post(other)
+    assert.equal(status, 409)
+    assert.deepEqual(body, { error_code: 'conflict', error_msg: 'id was used for an event with other content.' })
+  }
+  const { status, body } = await post({ events: [one(partner.id, 'fresh'), one(partner.id, 'differs')] })
+  assert.equal(status, 409)
+  assert.equal(body.error_msg, 'events[1].id was used for an event with other content.')
+  assert.equal(await countOf(partner.api), 1, 'of a batch with a conflict nothing is published')
+})
+
+test('an id is remembered also when nothing matched', async () => {
+  const partner = await newPartner(service)
+  const first = await post(one(partner.id, 'nobody'))
+  assert.equal(first.status, 201)
+  assert.deepEqual(first.body.event_ids, [])
+  await subscribe(partner.api, 'https://localhost:9/never')
+  assert.deepEqual((await post(one(partner.id, 'nobody'))).body, first.body)
+  assert.equal((await post(one(partner.id, 'nobody', { order: { ...order, state: 'cancelled' } }))).status, 409)
+  assert.equal(await countOf(partner.api), 0)
+})
+
+test('an id belongs to its partner: another may use the same', async () => {
+  const [mine, theirs] = [await newPartner(service), await newPartner(service)]
+  const first = await post(one(mine.id, 'shared'))
+  const second = await post(one(theirs.id, 'shared', { order: { ...order, state: 'cancelled' } }))
+  assert.deepEqual([first.status, second.status], [201, 201])
+  assert.notEqual(first.body.publication_id, second.body.publication_id)
+})
+
+test('of many at once with the same id one is published and all get the same answer', async () => {
+  const partner = await newPartner(service)
+  await subscribe(partner.api, 'https://localhost:9/never')
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      i % 4 === 0 ? post({ events: [one(partner.id, 'race')] }) : post(one(partner.id, 'race')),
+    ),
+  )
+  const answers = replies.map(({ status, text, body }) => {
+    assert.equal(status, 201, text)
+    return JSON.stringify(body.events?.[0] ?? body)
+  })
+  assert.equal(new Set(answers).size, 1)
+  assert.equal(await countOf(partner.api), 1)
+})
+
+test('of 500 at once only those fail that are wrong themselves', async () => {
+  const partner = await newPartner(service)
+  await subscribe(partner.api, 'https://localhost:9/never')
+  await post(one(partner.id, 'taken'))
+  const expected = (i: number) => (i % 10 === 3 ? 409 : i % 10 === 7 ? 404 : i % 50 === 5 ? 400 : 201)
+  const replies = await Promise.all(
+    Array.from({ length: 500 }, (_, i) => {
+      const wanted = expected(i)
+      if (wanted === 409) return post(one(partner.id, 'taken', { order: { ...order, id: `o-${i}` } }))
+      if (wanted === 404) return post(one('ptr_unknown', `load-${i}`))
+      if (wanted === 400) return post(one(partner.id, `load-${i}`, { order: { id: 'x' } }))
+      return post(one(partner.id, `load-${i}`))
+    }),
+  )
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    replies.map((_, i) => expected(i)),
+  )
+  const ids = replies.filter(({ status }) => status === 201).flatMap(({ body }) => body.event_ids)
+  assert.equal(new Set(ids).size, replies.filter((_, i) => expected(i) === 201).length)
+  const unknown = replies.find(({ status }) => status === 404)!
+  assert.deepEqual(unknown.body, { error_code: 'not_found', error_msg: 'partner_id names no partner.' })
+})
+
+test('a batch takes 1,000 events and no more, and publishes all or none', async () => {
+  const partner = await newPartner(service)
+  await subscribe(partner.api, 'https://localhost:9/never')
+  const events = Array.from({ length: 1_000 }, (_, i) => one(partner.id, `batch-${i}`))
+  const tooMany = await post({ events: [...events, one(partner.id, 'one-too-many')] })
+  assert.equal(tooMany.status, 400)
+  assert.equal(tooMany.body.error_msg, 'events must NOT have more than 1000 items.')
+  for (const bad of [one('ptr_unknown', 'x'), one(partner.id, 'x', { order: {} }), one(partner.id, 'batch-0')]) {
+    assert.ok((await post({ events: [...events.slice(1), events[0], bad].slice(-1_000) })).status >= 400)
+  }
+  assert.equal(await countOf(partner.api), 0, 'a batch with one bad event publishes nothing')
+  const all = await post({ events })
+  assert.equal(all.status, 201)
+  assert.deepEqual(
+    all.body.events.map((each: Body) => each.id),
+    events.map((each) => each.id),
+  )
+  assert.equal(new Set(all.body.events.flatMap((each: Body) => each.event_ids)).size, 1_000)
+  const repeated = await post({ events: [events[5], events[6], events[5]] })
+  assert.equal(repeated.status, 400)
+  assert.equal(repeated.body.error_msg, 'events[2].id repeats the id of another event in this request.')
+})
+
+test('an entity of more than 256 KiB is refused, counted in bytes', async () => {
+  const partner = await newPartner(service)
+  const sized = (filler: string) => one(partner.id, `size-${filler.length}`, { order: { ...order, filler } })
+  assert.equal((await post(sized('x'.repeat(255 * 1024)))).status, 201)
+  for (const filler of ['x'.repeat(256 * 1024), '€'.repeat(90 * 1024)]) {
+    const { status, body } = await post(sized(filler))
+    assert.equal(status, 413)
+    assert.deepEqual(body, { error_code: 'payload_too_large', error_msg: 'order-closed carries more than 256 KiB.' })
+    const inBatch = await post({ events: [one(partner.id, 'small'), sized(filler)] })
+    assert.equal(inBatch.status, 413)
+    assert.equal(inBatch.body.error_msg, 'events[1].order-closed carries more than 256 KiB.')
+  }
+})
+
+test('only an admin publishes, and no partner key does', async () => {
+  const { body: token } = await service.operator.post('/tokens', { name: 'reader', roles: ['read', 'support'] })
+  const refused = await service.operator.post('/events', one(service.demoPartnerId, 'x'), { token: token.secret })
+  assert.equal(refused.status, 403)
+  const { secret } = await newKey(service, service.demoPartnerId, ['webhooks:write'])
+  assert.equal((await service.operator.post('/events', one(service.demoPartnerId, 'x'), { token: secret })).status, 401)
+  assert.equal((await service.partner.post('/events', one(service.demoPartnerId, 'x'))).status, 404)
+})
+
+test('the sandbox publishes an example, or what the partner writes, byte for byte', async (t) => {
+  const endpoint = await startEndpoint(t)
+  const partner = await newPartner(service)
+  await subscribe(partner.api, endpoint.url)
+  assert.equal((await partner.api.post('/sandbox/events', { action: 'order-closed' })).status, 201)
+  assert.deepEqual((await endpoint.until(1))[0]!.event.order, catalogue['order-closed'].example.order)
+  const own = '{"id":"mine","state":"x","operation":"y","amount":2.50}'
+  assert.equal((await partner.api.post('/sandbox/events', `{"action":"order-closed","order":${own}}`)).status, 201)
+  assert.ok((await endpoint.until(2))[1]!.body.toString().endsWith(`"order":${own}}`))
+})
