@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { fail } from '../errors.ts'
 
 // What is not the public internet (IANA's special-purpose registries), NAT64, 6to4 and Teredo included, because they lead to
-// IPv4 addresses of any kind.
+// IPv4 addresses of any kind. (Not ::ffff:0:0/96: to Node's BlockList that is every IPv4 address, and it looks through the mapping
+// by itself.)
 const nonPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -27,7 +28,6 @@ const nonPublic = [
   '224.0.0.0/4',
   '240.0.0.0/4',
   '::/96',
-  '::ffff:0:0/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
   '100::/64',
