@@ -1,5 +1,6 @@
 // PostgreSQL, pooled. Promises: whatever happens to a connection or the server, every query ends; a lost connection becomes
 // DatabaseUnavailable and the next query gets a new one; a COMMIT without an answer is reported as unknown, never as a failure.
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { fromDatabase } from '../times.ts'
 import { DatabaseUnavailable, type Db, type Queryable, type Tx, toRows, type Value } from './db.ts'
@@ -50,32 +51,18 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
     urgent: { query: queryOn(urgentPool, urgentTimeoutMs) },
     async transaction(work) {
       const client = await connect(pool)
-      let broken = true // until the transaction is known to have ended, the connection is not reused
+      let result: Awaited<ReturnType<typeof work>>
       try {
         await run(client, 'begin')
-        const tx: Tx = {
-          inTransaction: true,
-          query: ((text, values) => run(client, text, values)) as Queryable['query'],
-          async script(sql) {
-            await unlessUnavailable(client.query(sql))
-          },
-        }
-        let result: Awaited<ReturnType<typeof work>>
-        try {
-          result = await work(tx)
-        } catch (error) {
-          if (!(error instanceof DatabaseUnavailable)) {
-            await run(client, 'rollback')
-            broken = false
-          }
-          throw error
-        }
-        await commit(client)
-        broken = false
-        return result
-      } finally {
-        client.release(broken)
+        result = await work(transactionOn(client))
+      } catch (error) {
+        // A connection that broke is not reused; on one that holds, the transaction is taken back first.
+        const held = !(error instanceof DatabaseUnavailable) && (await succeeds(run(client, 'rollback')))
+        client.release(!held)
+        throw error
       }
+      await commit(client)
+      return result
     },
     listen: (channel, onMessage) => keepListening(directUrl ?? url, channel, onMessage),
     async close() {
@@ -151,13 +138,44 @@ async function run<R extends object>(
   }
 }
 
-// Nobody waits for ever, but giving up on the answer does not stop the server from committing.
+function transactionOn(client: pg.PoolClient): Tx {
+  return {
+    inTransaction: true,
+    query: ((text, values) => run(client, text, values)) as Queryable['query'],
+    async script(sql) {
+      await unlessUnavailable(client.query(sql))
+    },
+  }
+}
+
+// A COMMIT is never cancelled or timed out: its connection waits for the answer however long it takes. Only the caller does not
+// wait for ever; it is told that the outcome is unknown.
 async function commit(client: pg.PoolClient): Promise<void> {
-  const query = { text: 'commit', query_timeout: statementTimeoutMs }
-  // A server that answers COMMIT with an error of its own (a deferred constraint) has rolled back; silence tells nothing.
-  const { command } = await unlessUnavailable(client.query(query), true)
-  // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error.
-  if (command !== 'COMMIT') throw new Error(`the transaction was rolled back instead of committed (${command})`)
+  const answer = client.query('commit')
+  answer.then(
+    () => client.release(),
+    () => client.release(true),
+  )
+  const patience = new AbortController()
+  const silence = sleep(statementTimeoutMs, undefined, { signal: patience.signal }).then(() => {
+    throw new DatabaseUnavailable('COMMIT has not been answered', true)
+  })
+  silence.catch(() => {})
+  try {
+    // A server that answers COMMIT with an error of its own (a deferred constraint) has rolled back; silence tells nothing.
+    const { command } = await Promise.race([unlessUnavailable(answer, true), silence])
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error.
+    if (command !== 'COMMIT') throw new Error(`the transaction was rolled back instead of committed (${command})`)
+  } finally {
+    patience.abort()
+  }
+}
+
+async function succeeds(answer: Promise<unknown>): Promise<boolean> {
+  return answer.then(
+    () => true,
+    () => false,
+  )
 }
 
 async function unlessUnavailable<T>(answer: Promise<T>, commitUnknown = false): Promise<T> {

@@ -158,9 +158,9 @@ if (databaseKind === 'postgres') {
     const { server, service } = await start(t)
     const { freeze, thaw } = await freezer(server)
     const client = new pg.Client({ connectionString: server.url() })
-    t.after(() => client.end().catch(() => {}))
-    client.on('error', () => {})
+    client.on('error', () => {}) // the server goes first
     await client.connect()
+    t.after(() => client.end().catch(() => {}))
     // Holds every commit of a new partner for a while, which leaves time to freeze the server in the middle of it.
     await client.query(`
       create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return null; end $$;
@@ -209,6 +209,35 @@ if (databaseKind === 'postgres') {
     } finally {
       thaw()
     }
+  })
+
+  test('a primary that has become a standby gives 503 to writers, and they are served again once there is a primary', async (t) => {
+    const { server, service } = await start(t)
+    const client = new pg.Client({ connectionString: server.url() })
+    client.on('error', () => {}) // the server goes first
+    await client.connect()
+    t.after(() => client.end().catch(() => {}))
+    const changeRole = async (readOnly: 'on' | 'off') => {
+      await client.query(`alter database postgres set default_transaction_read_only = ${readOnly}`)
+    }
+    await changeRole('on')
+    const others = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'partner-service'`
+    await client.query(others) // connections that the service holds break, as they do in a failover
+    assertUnavailable(
+      await until('new connections are in use', async () => {
+        const reply = await answered(service.operator.post('/partners', { name: 'Too early' }))
+        return reply.status === 201 ? undefined : reply
+      }),
+    )
+    assert.equal((await answered(service.operator.get('/partners'))).status, 200)
+    await client.query('set default_transaction_read_only = off')
+    await changeRole('off')
+    await until('writers are served again', async () => {
+      const { status } = await answered(service.operator.post('/partners', { name: 'In time' }))
+      assert.ok([201, 503].includes(status), `answered ${status}`)
+      return status === 201
+    })
+    await assertRecovers(service)
   })
 
   test('a start without a database fails with a message that says so', async (t) => {

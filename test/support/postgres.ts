@@ -88,20 +88,31 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     }
   }
   await start()
+  const kill = async () => {
+    if (!server) return
+    server.kill('SIGSTOP') // first, or it would notice that its children die and set about mending that
+    for (const pid of childrenOf(server.pid!)) {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {
+        // gone by itself in this moment
+      }
+    }
+    server.kill('SIGKILL')
+    await ended()
+  }
   const stop = async () => {
     server?.kill('SIGINT') // fast shutdown
+    const tooSlow = setTimeout(kill, 20_000) // of a server that was frozen or is still recovering
     await ended()
+    clearTimeout(tooSlow)
   }
   return {
     port,
     url,
     start,
     stop,
-    async kill() {
-      for (const pid of childrenOf(server!.pid!)) process.kill(pid, 'SIGKILL')
-      server!.kill('SIGKILL')
-      await ended()
-    },
+    kill,
     async remove() {
       await stop()
       rmSync(folder, { recursive: true, force: true })
