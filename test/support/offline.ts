@@ -3,7 +3,12 @@
 import type { Db } from '../../src/db/db.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { openPostgres } from '../../src/db/postgres.ts'
-import type { TestDatabase } from './database.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { startTestService, type TestOptions, type TestService } from './service.ts'
+
+interface Stoppable {
+  after(work: () => Promise<void>): void
+}
 
 export async function offline<T>(database: TestDatabase, work: (db: Db) => Promise<T>): Promise<T> {
   const url = database.environment.DATABASE_URL
@@ -12,5 +17,24 @@ export async function offline<T>(database: TestDatabase, work: (db: Db) => Promi
     return await work(db)
   } finally {
     await db.close()
+  }
+}
+
+// A database that outlives the services on it: start one, stop it, look inside, start another.
+export async function lastingDatabase(t: Stoppable) {
+  const database = await createDatabase()
+  const endings: (() => Promise<void> | void)[] = []
+  t.after(async () => {
+    for (const end of endings.reverse()) await end()
+    await database.remove()
+  })
+  return {
+    ...database,
+    start: (options: Omit<TestOptions, 'database'> = {}): Promise<TestService> =>
+      startTestService(
+        { after: (end: () => Promise<void> | void) => void endings.push(end) },
+        { ...options, database },
+      ),
+    offline: <T>(work: (db: Db) => Promise<T>): Promise<T> => offline(database, work),
   }
 }

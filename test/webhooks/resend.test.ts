@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Body } from '../support/client.ts'
-import { createDatabase } from '../support/database.ts'
 import { type Answer, type Endpoint, eventually, startEndpoint } from '../support/endpoint.ts'
-import { offline } from '../support/offline.ts'
+import { lastingDatabase } from '../support/offline.ts'
 import {
   as,
   details,
@@ -197,23 +196,22 @@ test('a resend is in the audit log', async (t) => {
 })
 
 test('a resend passes an open breaker, and goes out although the rest waits', async (t) => {
-  const database = await createDatabase()
-  t.after(database.remove)
+  const database = await lastingDatabase(t)
   const endpoint = await startEndpoint(t)
-  const first = await startTestService(t, { database })
+  const first = await database.start()
   const partner = await newPartner(first)
   const { id } = await subscribe(partner.api, endpoint.url)
   const [done] = await publish(first, partner.id)
   await untilFinished(partner.api, done!)
   await first.stop()
-  await offline(database, (db) =>
+  await database.offline((db) =>
     db.query(
       `update lanes set failures = 12, failing_since = now() - interval '1 hour', pause_ms = 600000,
          paused_until = now() + interval '10 minutes' where subscription_id = $1`,
       [id],
     ),
   )
-  const second = await startTestService(t, { database })
+  const second = await database.start()
   const again: TestPartner = { ...partner, api: as(second.partner, partner.secret) }
   const [waiting] = await publish(second, partner.id)
   const paused = async () => /webhook_lanes\{state="paused"\} 1/.test((await second.operator.get('/metrics')).text)
