@@ -101,16 +101,21 @@ export async function resetLane(tx: Tx, subscriptionId: string): Promise<void> {
   )
 }
 
+const rowsInOneStatement = 10_000
 const giveUp = `update events e set state = 'error', error_reason = $2 from pending p where e.partner_id = p.partner_id and e.id = p.id`
 
-// Uses events_queue. All at once, for a deletion; waits for what is being settled, in the order in which settling locks.
+// Uses events_queue. All of them, for a deletion; waits for what is being settled, in the order in which settling locks. In
+// several statements, because each has only so much time.
 export async function giveUpAllPending(tx: Tx, subscriptionId: string, reason: string): Promise<void> {
-  await tx.query(
-    `with pending as (
-       select partner_id, id from events where subscription_id = $1 and state = 'pending' order by id for update)
-     ${giveUp}`,
-    [subscriptionId, reason],
-  )
+  for (let given = rowsInOneStatement; given === rowsInOneStatement; ) {
+    const { count } = await tx.query(
+      `with pending as (
+         select partner_id, id from events where subscription_id = $1 and state = 'pending' order by id limit $3 for update)
+       ${giveUp}`,
+      [subscriptionId, reason, rowsInOneStatement],
+    )
+    given = count
+  }
 }
 
 // Uses events_queue. Up to `most`; passes by what is being settled. Whether some are left.

@@ -21,7 +21,6 @@ import { signalLanes } from './signals.ts'
 import type { TargetGuard } from './target.ts'
 
 const mostPerPartner = 100
-const eventsInOneStep = 10_000
 
 export async function createSubscriptions(
   tx: Tx,
