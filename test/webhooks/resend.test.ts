@@ -17,7 +17,7 @@ import {
 } from '../support/partner.ts'
 import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after }, { environment: { WEBHOOK_RETRY_SCHEDULE: '1h' } })
+const service = await startTestService({ after }, { environment: { WEBHOOK_RETRY_SCHEDULE: '1h,1h,1h,1h' } })
 const notFound = { error_code: 'not_found', error_msg: 'There is no such event.' }
 const resend = ({ api }: TestPartner, id: string, headers = {}) =>
   api.post(`/webhooks/events/${id}/resend`, undefined, { headers })

@@ -2,7 +2,9 @@
 // target.test.ts. Costs about 8 s on each database.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import pg from 'pg'
 import type { ApiClient, Body } from '../support/client.ts'
+import { databaseKind } from '../support/database.ts'
 import { eventually, startEndpoint } from '../support/endpoint.ts'
 import {
   details,
@@ -372,3 +374,35 @@ test('a subscription can be deleted or disabled while its events are being deliv
     }
   }
 })
+
+// The embedded database has one connection, where nothing waits for another.
+if (databaseKind === 'postgres') {
+  test('whatever a partner asks for while its events are being settled is done, and nothing deadlocks', async (t) => {
+    const quick = await startTestService(t, { environment: { WEBHOOK_RETRY_SCHEDULE: '50ms,50ms,50ms,1s' } })
+    const endpoint = await startEndpoint(t)
+    endpoint.answer = ({ event }) => (event.id.charCodeAt(20) % 2 ? 200 : 500)
+    const { api, id: partnerId } = await newPartner(quick)
+    for (let round = 0; round < 4; round++) {
+      const { id } = await subscribe(api, endpoint.url)
+      const path = `/webhooks/subscriptions/${id}`
+      const before = endpoint.received.length
+      await publishMany(quick, partnerId, 1_000)
+      await endpoint.until(before + 200)
+      const asked = await Promise.all([
+        ...Array.from({ length: 10 }, () => api.post(`${path}/retry-now`)),
+        ...Array.from({ length: 5 }, () => api.post('/webhooks/events/resend', { subscription_id: id })),
+        ...Array.from({ length: 5 }, () => api.patch(path, { url: `${endpoint.url}/${round}` })),
+      ])
+      asked.push(await api.delete(path))
+      assert.deepEqual(
+        asked.map(({ status }) => status).filter((status) => status >= 300),
+        [],
+      )
+    }
+    const client = new pg.Client({ connectionString: quick.database.environment.DATABASE_URL })
+    await client.connect()
+    const { rows } = await client.query('select deadlocks from pg_stat_database where datname = current_database()')
+    await client.end()
+    assert.equal(Number(rows[0].deadlocks), 0)
+  })
+}
