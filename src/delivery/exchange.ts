@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import { errorKindOf, type Outcome } from './outcome.ts'
 
 const bodyLimitBytes = 16 * 1024
+const staleWithinMs = 1_000 // a connection that was closed already says so soon; later, the endpoint had the request
 
 // What is known of the connection that a request went out on; kept up to date by whoever owns the connection.
 export interface Connection {
@@ -32,6 +33,7 @@ export function exchange(
     let size = 0
     let over = false
     let reused = false
+    let sentAt = startedAt
     let answering = false
 
     const finish = (outcome: (durationMs: number) => Outcome, stale = false) => {
@@ -47,7 +49,8 @@ export function exchange(
       }
       const kind = errorKindOf(error!)
       const detail = error!.message.slice(0, 500)
-      finish((durationMs) => ({ kind, detail, durationMs }), kind === 'reset' && reused && !answering)
+      const soon = performance.now() - sentAt < staleWithinMs
+      finish((durationMs) => ({ kind, detail, durationMs }), kind === 'reset' && reused && !answering && soon)
     }
     const drop = () => controller?.abort(new Error('the rest of the answer is not wanted'))
     const deadline = setTimeout(
@@ -62,6 +65,7 @@ export function exchange(
     const handler: Dispatcher.DispatchHandler & { connection?: Connection } = {
       onRequestStart(started) {
         controller = started
+        sentAt = performance.now()
         reused = handler.connection?.used ?? false
         if (handler.connection) handler.connection.used = true
         if (over) drop() // the deadline passed while the connection was being made

@@ -71,7 +71,7 @@ export function createLane(row: LaneRow, nowMs: number): Lane {
     concurrency: startConcurrency,
     successes: 0,
     proven: false,
-    slow: false,
+    slow: row.failures > 0, // until it answers quickly: those known to fail do not crowd out the others after a restart
     failures: row.failures,
     failingSinceMs: nowMs - row.failingForMs,
     pausedUntilMs: nowMs + row.pausedForMs,
@@ -183,13 +183,13 @@ export type HealthChange = 'failing' | 'recovered' | undefined
 
 // Learns from an outcome. Says when the breaker opens for the first time, and when the endpoint is well again.
 export function learn(lane: Lane, outcome: Outcome, nowMs: number, random: () => number = Math.random): HealthChange {
+  if (outcome.durationMs < slowAfterMs) lane.slow = false
   if (isSuccess(outcome)) {
     const wasPaused = lane.pauseMs > 0
     lane.failures = 0
     lane.pauseMs = 0
     lane.pausedUntilMs = 0
     lane.proven = true
-    if (outcome.durationMs < slowAfterMs) lane.slow = false
     if (++lane.successes >= lane.concurrency) {
       lane.successes = 0
       lane.concurrency = Math.min(mostConcurrency, lane.concurrency + 1)
@@ -208,6 +208,11 @@ export function learn(lane: Lane, outcome: Outcome, nowMs: number, random: () =>
   lane.pauseMs = first ? firstPauseMs : Math.min(longestPauseMs, lane.pauseMs * 2)
   lane.pausedUntilMs = nowMs + lane.pauseMs * (0.9 + 0.2 * random())
   return first ? 'failing' : undefined
+}
+
+// The last attempt went well.
+export function answers(lane: Lane): boolean {
+  return lane.proven && lane.failures === 0
 }
 
 // The oldest time from which another worker would have to read on.

@@ -1,6 +1,7 @@
 // The window: which lane starts the next attempt. Partners take turns, then the lanes of each; endpoints that have not shown
-// that they answer quickly share a part of the window, so that no number of hung ones can fill it.
-import { type Lane, nextQueue, type QueueName } from './lane.ts'
+// that they answer quickly share a part of the window, so that no number of hung ones can fill it. One that was slow but did
+// answer is not left to wait among the hung: it may start one attempt, as an unknown one may, and so show that it is well.
+import { answers, type Lane, nextQueue, type QueueName } from './lane.ts'
 
 interface PartnerTurn {
   readonly lanes: Lane[]
@@ -33,8 +34,9 @@ export function createWindow(size: number): Window {
     else if (!lane.proven) unproven += by
   }
   const fits = (lane: Lane) => {
-    if (lane.slow) return slow < slowLimit
-    return lane.proven || slow + unproven < unprovenLimit
+    if (lane.slow && slow < slowLimit) return true
+    if (lane.slow && !(answers(lane) && lane.inFlight === 0)) return false
+    return (lane.proven && !lane.slow) || slow + unproven < unprovenLimit
   }
   const offer = (lane: Lane) => {
     if (lane.queued) return
