@@ -30,7 +30,7 @@ export interface Db extends Queryable {
   readonly kind: 'postgres' | 'embedded'
   // For short questions that must not queue behind other work or wait long: on PostgreSQL a connection of its own.
   readonly urgent: Queryable
-  // Commits before it resolves. Inside `work` use only `tx`: the embedded database has one connection.
+  // Commits before it resolves; `work` may run more than once, but only one run is committed. Inside `work` use only `tx`: the embedded database has one connection.
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   // Calls back at each notification on the channel until stopped; reconnects by itself. PostgreSQL only: the embedded database
   // has no other process to hear from.

@@ -9,6 +9,8 @@ const listenAgainMs = 1_000
 const statementTimeoutMs = 10_000 // a database that hangs counts as one that is away
 const connectTimeoutMs = 5_000 // also how long to wait for a free connection
 const urgentTimeoutMs = 2_000
+const deadlockDetected = '40P01'
+const mostRuns = 5
 
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.TIMESTAMPTZ]: fromDatabase,
@@ -45,24 +47,35 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
   const pool = createPool(Math.max(1, poolSize - 1), connectTimeoutMs)
   const urgentPool = createPool(1, urgentTimeoutMs)
 
+  const once: Db['transaction'] = async (work) => {
+    const client = await connect(pool)
+    let result: Awaited<ReturnType<typeof work>>
+    try {
+      await run(client, 'begin')
+      result = await work(transactionOn(client))
+    } catch (error) {
+      // A connection that broke is not reused; on one that holds, the transaction is taken back first.
+      const held = !(error instanceof DatabaseUnavailable) && (await succeeds(run(client, 'rollback')))
+      client.release(!held)
+      throw error
+    }
+    await commit(client)
+    return result
+  }
+
   return {
     kind: 'postgres',
     query: queryOn(pool, statementTimeoutMs),
     urgent: { query: queryOn(urgentPool, urgentTimeoutMs) },
+    // Whom PostgreSQL chose to end a deadlock has changed nothing and runs again: the other is done by then.
     async transaction(work) {
-      const client = await connect(pool)
-      let result: Awaited<ReturnType<typeof work>>
-      try {
-        await run(client, 'begin')
-        result = await work(transactionOn(client))
-      } catch (error) {
-        // A connection that broke is not reused; on one that holds, the transaction is taken back first.
-        const held = !(error instanceof DatabaseUnavailable) && (await succeeds(run(client, 'rollback')))
-        client.release(!held)
-        throw error
+      for (let runs = 1; ; runs++) {
+        try {
+          return await once(work)
+        } catch (error) {
+          if ((error as { code?: string }).code !== deadlockDetected || runs === mostRuns) throw error
+        }
       }
-      await commit(client)
-      return result
     },
     listen: (channel, onMessage) => keepListening(directUrl ?? url, channel, onMessage),
     async close() {

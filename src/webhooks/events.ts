@@ -82,10 +82,13 @@ export async function stepBulkResend(tx: Tx): Promise<boolean> {
      where ${conditions} order by e.id desc limit ${eventsInOneStep}`,
     values,
   )
-  // Locks only what is finished, and so waits for no event that is being settled.
+  // What another transaction is at, such as one that deletes the subscription, is passed by.
   const { rows: resent } = await tx.query<{ subscriptionId: string }>(
-    `update events set state = 'pending', queue = 'r', schedule_tries = 0, due_at = now(), error_reason = null
-     where partner_id = $1 and id = any($2) and state <> 'pending' returning subscription_id`,
+    `with free as (
+       select partner_id, id from events
+       where partner_id = $1 and id = any($2) and state <> 'pending' for update skip locked)
+     update events e set state = 'pending', queue = 'r', schedule_tries = 0, due_at = now(), error_reason = null
+     from free where e.partner_id = free.partner_id and e.id = free.id returning e.subscription_id`,
     [bulk.partnerId, rows.filter((row) => row.resendable).map((row) => row.id)],
   )
   const done = rows.length < eventsInOneStep

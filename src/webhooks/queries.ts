@@ -107,7 +107,7 @@ const giveUp = `update events e set state = 'error', error_reason = $2 from pend
 // Uses events_queue. All of them, for a deletion; waits for what is being settled, in the order in which settling locks. In
 // several statements, because each has only so much time.
 export async function giveUpAllPending(tx: Tx, subscriptionId: string, reason: string): Promise<void> {
-  for (let given = rowsInOneStatement; given === rowsInOneStatement; ) {
+  for (let given = 1; given > 0; ) {
     const { count } = await tx.query(
       `with pending as (
          select partner_id, id from events where subscription_id = $1 and state = 'pending' order by id limit $3 for update)
