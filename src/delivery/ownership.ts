@@ -72,6 +72,8 @@ export function createOwnership(
       const owned = ids.filter((id) => lanes.has(id))
       const rows = owned.length > 0 ? await readLanes(ctx.db, membership().id(), owned) : []
       if (began !== epoch) return
+      const found = new Set(rows.map((row) => row.subscriptionId))
+      for (const id of owned) if (!found.has(id) && lanes.get(id)?.row.deleted) lanes.delete(id) // retention took it
       for (const row of rows) {
         const lane = lanes.get(row.subscriptionId)
         if (!lane) continue
