@@ -19,6 +19,7 @@ const { configuration_version, ...partner } = (await operator.post('/partners', 
 const path = `/partners/${partner.id}`
 const { body: configuration } = await operator.get(`${path}/configuration`)
 const newKey = { name: 'By role', scopes: ['partner:read'] }
+const order = { id: 'o-1', state: 'completed', operation: 'buy' }
 const anyRole = ['read', 'support', 'payouts', 'admin']
 const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['GET', '/partners', anyRole],
@@ -28,11 +29,15 @@ const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['GET', `${path}/keys`, anyRole],
   ['GET', '/audit-log', anyRole],
   ['GET', '/metrics', anyRole],
+  ['GET', '/signing-keys', anyRole],
   ['PATCH', path, ['support', 'admin'], { state: 'active' }],
   ['DELETE', `${path}/keys/KEY`, ['support', 'admin']],
   ['POST', '/partners', ['admin'], { name: 'By role' }],
   ['PUT', `${path}/configuration`, ['admin'], configuration],
   ['POST', `${path}/keys`, ['admin'], newKey],
+  ['POST', '/events', ['admin'], { partner_id: partner.id, id: 'by-role', action: 'order-closed', order }],
+  ['POST', '/signing-keys/rotate', ['admin'], { now: false }],
+  ['POST', '/signing-keys/reencrypt', ['admin']],
   ['GET', '/tokens', ['admin']],
   ['POST', '/tokens', ['admin'], { name: 'By role', roles: ['admin'] }],
   ['DELETE', '/tokens/TOKEN', ['admin']],
