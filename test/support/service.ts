@@ -82,7 +82,7 @@ export interface ServiceProcess {
 
 // `npm start`, as a person would, but on any free port.
 export async function spawnService(
-  database: Pick<TestDatabase, 'environment' | 'dataDir'>,
+  database: TestDatabase,
   environment: Environment = {},
   onSpawn?: (child: ChildProcess) => void, // for tests that kill it before it is ready
 ): Promise<ServiceProcess> {
