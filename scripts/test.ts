@@ -15,25 +15,31 @@ const chosen = process.argv.slice(2)
 const log = pino({ level: 'warn' })
 const atOnce = 2
 
-// Tests in test/project are about the project itself and run once; all others run on both databases.
+// Tests in test/project are about the project itself and run once, those in test/crash kill things and need a real PostgreSQL;
+// all others run on both databases.
 const files = globSync('test/**/*.test.ts')
   .filter((file) => chosen.length === 0 || chosen.some((each) => file.startsWith(each)))
   .sort()
 const projectFiles = files.filter((file) => file.startsWith('test/project/'))
-const serviceFiles = files.filter((file) => !file.startsWith('test/project/'))
+const crashFiles = files.filter((file) => file.startsWith('test/crash/'))
+const serviceFiles = files.filter((file) => !projectFiles.includes(file) && !crashFiles.includes(file))
 if (files.length === 0) throw new Error(`no test file starts with ${chosen.join(' or ')}`)
 
 const startedAt = Date.now()
 let failed = false
 if (chosen.length === 0) await step('types and lint', 'npm', ['run', '--silent', 'check'])
 if (projectFiles.length > 0) await runTests('the project', projectFiles, {})
-if (serviceFiles.length > 0) {
+if (serviceFiles.length + crashFiles.length > 0) {
   const templateFolder = await prepareEmbedded()
   const postgres = await preparePostgres()
   try {
     const environment = { TEST_TEMPLATE_FOLDER: templateFolder, TEST_POSTGRES_URL: postgres.url() }
-    await runTests('the embedded database', serviceFiles, { ...environment, TEST_DATABASE: 'embedded' })
-    await runTests('PostgreSQL', serviceFiles, { ...environment, TEST_DATABASE: 'postgres' })
+    const onPostgres = { ...environment, TEST_DATABASE: 'postgres' }
+    if (serviceFiles.length > 0) {
+      await runTests('the embedded database', serviceFiles, { ...environment, TEST_DATABASE: 'embedded' })
+      await runTests('PostgreSQL', serviceFiles, onPostgres)
+    }
+    if (crashFiles.length > 0) await runTests('PostgreSQL, with crashes', crashFiles, onPostgres)
   } finally {
     await postgres.remove()
     rmSync(templateFolder, { recursive: true, force: true })

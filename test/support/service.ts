@@ -73,6 +73,7 @@ export interface ServiceProcess {
   readonly partner: ApiClient
   readonly operator: ApiClient
   readonly demoSecret: string
+  readonly operatorToken: string
   readonly output: () => string // what it wrote to standard output
   readonly log: () => string // what it wrote to standard error
   kill(): Promise<void> // kill -9
@@ -80,7 +81,11 @@ export interface ServiceProcess {
 }
 
 // `npm start`, as a person would, but on any free port.
-export async function spawnService(database: TestDatabase, environment: Environment = {}): Promise<ServiceProcess> {
+export async function spawnService(
+  database: TestDatabase,
+  environment: Environment = {},
+  onSpawn?: (child: ChildProcess) => void, // for tests that kill it before it is ready
+): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -94,6 +99,7 @@ export async function spawnService(database: TestDatabase, environment: Environm
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onSpawn?.(child)
   let output = ''
   let log = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk))
@@ -119,6 +125,7 @@ export async function spawnService(database: TestDatabase, environment: Environm
     partner: createClient(ready.url, '/v1', demoSecret),
     operator: createClient(ready.operator_url, '/operator/v1', operatorToken),
     demoSecret,
+    operatorToken,
     output: () => output,
     log: () => log,
     async kill() {

@@ -1,0 +1,164 @@
+// The checker of crash tests: holds what publishers were told, what the endpoint received and what the database says against
+// each other. Nothing told is missing, nothing arrives that was not accepted, and what was sent twice was in flight at a fault.
+import assert from 'node:assert/strict'
+import pg from 'pg'
+import { eventually } from './endpoint.ts'
+import type { Arrival, Receiver } from './receiver.ts'
+
+// Something that was done to the service, from before the signal until after it had worked.
+export interface Fault {
+  readonly from: number
+  readonly until: number
+}
+
+export interface Story {
+  readonly databaseUrl: string
+  readonly receiver: Receiver
+  readonly told: ReadonlyMap<string, readonly string[]>
+  readonly faults: readonly Fault[]
+}
+
+export interface SettledAttempt {
+  readonly eventId: string
+  readonly number: number
+  readonly arrivals: readonly Arrival[] // of this attempt, in order
+  readonly settled: Arrival // the one whose answer is stored
+}
+
+export interface Verdict {
+  readonly events: number
+  readonly arrivals: number
+  readonly repeated: number // arrivals beyond one for each attempt
+  readonly inFlightAtFaults: number // arrivals that a fault may have made to be repeated
+  readonly attempts: readonly SettledAttempt[]
+}
+
+interface AttemptRow {
+  event_id: string
+  number: number
+  status: number | null
+  body: string | null
+}
+
+// An answer that came this long before a fault may not have been settled yet, and a request written just before the sender's
+// death is read by the endpoint just after it.
+const unsettledForMs = 1_000
+const onTheWayForMs = 500
+
+export async function checkStory({ databaseUrl, receiver, told, faults }: Story): Promise<Verdict> {
+  const expected = new Set([...told.values()].flat())
+  const db = new pg.Client({ connectionString: databaseUrl })
+  await db.connect()
+  try {
+    await waitUntilDelivered(db, receiver, expected)
+    const { rows: events } = await db.query<{ id: string; tries: number; state: string }>(
+      'select id, tries, state from events',
+    )
+    const unknown = events.filter(({ id }) => !expected.has(id))
+    assert.deepEqual(unknown, [], 'every stored event was told to its publisher')
+    assert.equal(events.length, expected.size, 'every event told is stored')
+
+    const arrivals = await receiver.arrivals()
+    const strangers = arrivals.filter(({ eventId }) => !expected.has(eventId))
+    assert.deepEqual(strangers, [], 'nothing arrives that was never accepted')
+    const attempts = await matchAttempts(db, events, arrivals)
+    const settled = new Set(attempts.map((attempt) => attempt.settled))
+    const repeated = arrivals.filter((arrival) => !settled.has(arrival))
+    const affected = arrivals.filter((arrival) => faults.some((fault) => wasInFlight(arrival, fault)))
+    const unexplained = repeated.filter((arrival) => !affected.includes(arrival))
+    assert.deepEqual(unexplained, [], 'only what was in flight at a fault is sent again')
+    return {
+      events: events.length,
+      arrivals: arrivals.length,
+      repeated: repeated.length,
+      inFlightAtFaults: affected.length,
+      attempts,
+    }
+  } finally {
+    await db.end()
+  }
+}
+
+async function waitUntilDelivered(db: pg.Client, receiver: Receiver, expected: ReadonlySet<string>): Promise<void> {
+  let missing: string[] = []
+  let waiting = 0
+  const done = async () => {
+    const { rows } = await db.query<{ count: number }>(
+      `select count(*)::int as count from events where state <> 'completed'`,
+    )
+    waiting = rows[0]!.count
+    const received = new Set((await receiver.arrivals()).map(({ eventId }) => eventId))
+    missing = [...expected].filter((id) => !received.has(id))
+    return waiting === 0 && missing.length === 0
+  }
+  await eventually(done, 'everything that was told to arrive', 120_000).catch((error) => {
+    throw new Error(`${missing.length} events never arrived (${missing.slice(0, 5)}), ${waiting} are not completed`, {
+      cause: error,
+    })
+  })
+}
+
+// Tries and attempts agree, the last one delivered it, and each was settled with the answer to an arrival of just that attempt.
+async function matchAttempts(
+  db: pg.Client,
+  events: readonly { id: string; tries: number }[],
+  arrivals: readonly Arrival[],
+): Promise<SettledAttempt[]> {
+  const { rows } = await db.query<AttemptRow>(
+    `select event_id, number, status, convert_from(response_body, 'utf8') as body from attempts order by event_id, number`,
+  )
+  const ofEvent = Map.groupBy(rows, (row) => row.event_id)
+  const ofAttempt = Map.groupBy(arrivals, ({ eventId, attempt }) => `${eventId} ${attempt}`)
+  for (const { id, tries } of events) {
+    const mine = ofEvent.get(id) ?? []
+    const numbers = mine.map((row) => row.number)
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: tries }, (_, i) => i + 1),
+      `the attempts of ${id}, which has ${tries} tries`,
+    )
+    const delivered = mine.filter((row) => row.status === 200).map((row) => row.number)
+    assert.deepEqual(delivered, [tries], `which attempts delivered ${id}`)
+  }
+  return rows.map((row) => {
+    const what = `attempt ${row.number} of ${row.event_id}`
+    assert.notEqual(row.status, null, `${what} got an answer: the endpoint always gives one`)
+    const settled = arrivals[Number(row.body)]!
+    assert.deepEqual(
+      [settled.eventId, settled.attempt, settled.status],
+      [row.event_id, row.number, row.status],
+      `${what} is stored with the answer it got`,
+    )
+    return {
+      eventId: row.event_id,
+      number: row.number,
+      arrivals: ofAttempt.get(`${row.event_id} ${row.number}`)!,
+      settled,
+    }
+  })
+}
+
+export function wasInFlight({ at, endedAt }: Arrival, { from, until }: Fault): boolean {
+  return at <= until + onTheWayForMs && (endedAt ?? Number.POSITIVE_INFINITY) >= from - unsettledForMs
+}
+
+// After deaths the last one who sent an attempt is the one who settles it: those before it cannot.
+export function assertLastSenderSettled(attempts: readonly SettledAttempt[]): void {
+  const early = attempts.filter(({ arrivals, settled }) => settled !== arrivals.at(-1))
+  assert.deepEqual(early, [], 'what was settled is not sent again')
+}
+
+export function mostAtOnce(arrivals: readonly Arrival[]): number {
+  const steps = arrivals.flatMap(({ at, endedAt }) => [
+    { at, by: 1 },
+    { at: endedAt ?? Number.POSITIVE_INFINITY, by: -1 },
+  ])
+  steps.sort((a, b) => a.at - b.at || a.by - b.by) // within one millisecond, ends come first
+  let now = 0
+  let most = 0
+  for (const { by } of steps) {
+    now += by
+    most = Math.max(most, now)
+  }
+  return most
+}
