@@ -4,6 +4,8 @@ import { type Service, startService } from '../service.ts'
 import { version } from '../version.ts'
 import { createLogger, readConfig } from './configured.ts'
 
+const lingerMs = 1_000
+
 export async function serve(): Promise<number> {
   const config = readConfig()
   const log = createLogger(config.logLevel)
@@ -17,6 +19,7 @@ export async function serve(): Promise<number> {
   })
   log.info({ signal: await stopAsked }, 'stopping')
   await service.stop()
+  setTimeout(() => process.exit(0), lingerMs).unref() // a connection that a dead database never closes keeps nobody
   return 0
 }
 

@@ -9,7 +9,10 @@ const listenAgainMs = 1_000
 const statementTimeoutMs = 10_000 // a database that hangs counts as one that is away
 const connectTimeoutMs = 5_000 // also how long to wait for a free connection
 const urgentTimeoutMs = 2_000
+const closeWithinMs = 5_000
 const deadlockDetected = '40P01'
+// A process that is stopped in the middle of a transaction (SIGSTOP, a machine that sleeps) must not keep its locks from others.
+const begin = `begin; set local idle_in_transaction_session_timeout = 5000`
 const mostRuns = 5
 
 const parsers: Record<number, (text: string) => unknown> = {
@@ -51,7 +54,7 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
     const client = await connect(pool)
     let result: Awaited<ReturnType<typeof work>>
     try {
-      await run(client, 'begin')
+      await unlessUnavailable(client.query({ text: begin, query_timeout: statementTimeoutMs } as pg.QueryConfig))
       result = await work(transactionOn(client))
     } catch (error) {
       // A connection that broke is not reused; on one that holds, the transaction is taken back first.
@@ -79,7 +82,8 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
     },
     listen: (channel, onMessage) => keepListening(directUrl ?? url, channel, onMessage),
     async close() {
-      await Promise.all([pool.end(), urgentPool.end()])
+      // A COMMIT that is never answered does not hold up the end.
+      await Promise.race([Promise.all([pool.end(), urgentPool.end()]), sleep(closeWithinMs, undefined, { ref: false })])
     },
   }
 }
@@ -202,5 +206,5 @@ async function unlessUnavailable<T>(answer: Promise<T>, commitUnknown = false): 
 // Connection trouble, as opposed to a mistake in a statement: no answer from the server at all, or one of those that say "not
 // now": connection, resources, operator intervention, system, and a primary that has become a standby.
 function isUnavailable(error: unknown): boolean {
-  return !(error instanceof pg.DatabaseError) || /^(08|53|57|58|25006)/.test(error.code ?? '')
+  return !(error instanceof pg.DatabaseError) || /^(08|53|57|58|25006|25P03)/.test(error.code ?? '')
 }

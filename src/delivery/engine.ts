@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { Signer } from '../signing/signer.ts'
 import { signalChannel, type Waker } from '../webhooks/signals.ts'
 import { deliver } from './attempt.ts'
+import { createChores } from './chores.ts'
 import { writeHealth } from './health.ts'
 import {
   acceptRows,
@@ -40,7 +41,7 @@ const pollEveryMs = 500
 const sweepEveryMs = 500
 const mostUnsettled = 2_000
 const settleWithinMs = 10_000
-const pruneEveryMs = 60_000
+const lookAgainEveryMs = 60_000
 
 export interface Engine {
   inFlight(): number
@@ -62,12 +63,13 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   let epoch = 0 // grows when this worker begins anew: what belongs to an earlier one is dropped
   let stopping = false
   let reading = false
-  let polling: Promise<void> | undefined
-  let pollAgain = false
+  let lookedAgainAt = performance.now()
+  const changed = new Set<string>() // lanes that are to be read anew
 
   const warn = (error: Error) => {
     if (!stopping) ctx.log.warn({ error: error.message }, 'delivery could not reach the database')
   }
+  const chores = createChores(warn) // what changes the set of lanes
   const feed = await openSignalFeed(ctx.db)
   const membership = await joinWorkers(ctx, {
     joined() {
@@ -79,12 +81,12 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       settler.forget()
     },
     beat() {
-      if (!stopping) ownership.tend().catch(warn)
+      if (!stopping) chores.add('tend', ownership.tend)
     },
   })
   const ownership = createOwnership(ctx, waker, {
     membership: () => membership,
-    underWay: () => [...flights],
+    underWay: () => [...flights, ...settler.entries()],
     attend: (lane) => attend(lane),
     warn,
   })
@@ -96,6 +98,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     settled(result, row) {
       const { lane, entry } = result
       if (lane.known.get(entry.id) === entry.tries) lane.known.delete(entry.id)
+      if (row !== undefined) lane.row.failures = lane.failures
       if (row === undefined) {
         resetQueues(lane) // written by an earlier try of the same batch: what it decided is in the database
       } else if (row.retryInMs !== undefined && row.state === 'pending') {
@@ -213,9 +216,12 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     window.ended(lane)
     const endedAtMs = performance.now()
     let health: Result['health']
-    window.reclassify(lane, () => {
-      health = learn(lane, outcome, endedAtMs)
-    })
+    // What an address answered that is not the lane's any more says nothing about the new one.
+    if (url === lane.row.url) {
+      window.reclassify(lane, () => {
+        health = learn(lane, outcome, endedAtMs)
+      })
+    }
     measures.attempted(entry, outcome, flight.startedAtMs, endedAtMs)
     settler.add({ lane, entry, outcome, url, endedAtMs, health })
     attend(lane)
@@ -224,7 +230,6 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   // Signals tell which lanes got something; lanes that changed themselves are read anew.
   const poll = async () => {
     const signals = await feed.read()
-    const changed = new Set<string>()
     for (const { subscriptionIds, queue, dueAt } of signals) {
       for (const id of subscriptionIds) {
         const lane = lanes.get(id)
@@ -236,26 +241,26 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
         }
       }
     }
-    if (changed.size > 0) await ownership.refresh([...changed])
+    if (changed.size > 0) {
+      const ids = [...changed]
+      await ownership.refresh(ids)
+      for (const id of ids) changed.delete(id)
+    }
+    if (performance.now() - lookedAgainAt > lookAgainEveryMs) await lookAgain()
+  }
+  // Signals are forgotten only after they were read; and should one ever have been missed, its lane is looked at all the same.
+  const lookAgain = async () => {
+    lookedAgainAt = performance.now()
+    await feed.prune()
+    for (const lane of lanes.values()) {
+      for (const name of queueOrder) Object.assign(lane.queues[name], { more: true, nextDueAtMs: 0 })
+    }
   }
   const pollSoon = () => {
-    if (stopping) return
-    if (polling) {
-      pollAgain = true
-      return
-    }
-    polling = poll()
-      .catch(warn)
-      .finally(() => {
-        polling = undefined
-        if (pollAgain) {
-          pollAgain = false
-          pollSoon()
-        }
-      })
+    if (!stopping) chores.add('poll', poll)
   }
 
-  // Attempts that take long make their lane a slow one while they still run; and nothing waits for a wake-up that got lost.
+  // Attempts that take long make their lane a slow one while they still run.
   const sweep = () => {
     const nowMs = performance.now()
     for (const { lane, startedAtMs } of flights) {
@@ -273,11 +278,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   await ownership.takeFree()
   waker.onWake(pollSoon)
   const stopListening = ctx.db.listen?.(signalChannel, pollSoon)
-  const timers = [
-    setInterval(pollSoon, pollEveryMs),
-    setInterval(sweep, sweepEveryMs),
-    setInterval(() => feed.prune().catch(warn), pruneEveryMs),
-  ]
+  const timers = [setInterval(pollSoon, pollEveryMs), setInterval(sweep, sweepEveryMs)]
   measures.gauges(() => window.inFlight(), lanes)
 
   return {
@@ -288,10 +289,11 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       stopping = true
       for (const timer of timers) clearInterval(timer)
       await stopListening?.()
-      await polling
+      await chores.idle()
       while (window.inFlight() > 0) await sleep(10)
       // Without a database nothing can be settled: what was under way is then sent again by whoever comes next.
       await Promise.race([settler.idle(), sleep(settleWithinMs, undefined, { ref: false })])
+      settler.stop()
       await membership.leave()
       waker.wake()
     },

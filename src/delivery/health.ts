@@ -15,15 +15,13 @@ const service: Actor = { kind: 'system', id: 'delivery', name: 'delivery', reque
 export async function writeHealth(ctx: Context, tx: Tx, results: readonly Result[]): Promise<void> {
   const changed = new Set<Lane>()
   for (const { lane } of results) if (lane.failures > 0 || lane.row.failures > 0) changed.add(lane)
-  const gone = results
-    .filter(({ outcome }) => outcome.kind === 'status' && outcome.status === 410)
-    .map(({ lane }) => lane)
+  const gone = results.filter(({ outcome }) => outcome.kind === 'status' && outcome.status === 410)
   for (const { lane, health } of results) {
     if (health !== undefined) await emitOperational(ctx, tx, `endpoint-${health}`, lane)
   }
-  for (const lane of new Set(gone)) await disable(ctx, tx, lane, 'endpoint_gone', false)
+  for (const { lane, url } of gone) await disable(ctx, tx, lane, url, 'endpoint_gone', false)
   for (const lane of changed)
-    if (lane.failures >= disableAfterAttempts) await disable(ctx, tx, lane, 'failing_for_five_days', true)
+    if (lane.failures >= disableAfterAttempts) await disable(ctx, tx, lane, lane.row.url, 'failing_for_five_days', true)
   if (changed.size > 0) await storeHealth(tx, [...changed].sort(byId))
 }
 
@@ -44,15 +42,22 @@ async function storeHealth(tx: Tx, lanes: readonly Lane[]): Promise<void> {
       lanes.map((lane) => lane.pausedUntilMs - nowMs),
     ],
   )
-  for (const lane of lanes) lane.row = { ...lane.row, failures: lane.failures }
 }
 
-async function disable(ctx: Context, tx: Tx, lane: Lane, reason: string, onlyAfterDays: boolean): Promise<void> {
+// What the old address answered says nothing about a new one: the URL is part of the match.
+async function disable(
+  ctx: Context,
+  tx: Tx,
+  lane: Lane,
+  url: string,
+  reason: string,
+  onlyAfterDays: boolean,
+): Promise<void> {
   const { count } = await tx.query(
     `update subscriptions s set state = 'disabled', disabled_reason = $3
      from lanes l where l.subscription_id = s.id and s.partner_id = $1 and s.id = $2 and s.state = 'enabled' and s.deleted_at is null
-       and (not $4 or l.failing_since < now() - ${disableAfter})`,
-    [lane.partnerId, lane.id, reason, onlyAfterDays],
+       and s.url = $5 and (not $4 or l.failing_since < now() - ${disableAfter})`,
+    [lane.partnerId, lane.id, reason, onlyAfterDays, url],
   )
   if (count === 0) return
   await audit(tx, service, {

@@ -37,6 +37,8 @@ export async function joinWorkers(ctx: Context, options: MembershipOptions): Pro
   let renewedAt = performance.now()
   let failed = 0
   let stopped = false
+  let busy = false
+  let reaping = false
   let timer: NodeJS.Timeout | undefined
   let beating: Promise<void> = Promise.resolve()
 
@@ -59,18 +61,33 @@ export async function joinWorkers(ctx: Context, options: MembershipOptions): Pro
       members = alive
       renewedAt = startedAt
       // After trouble of one's own, others had it too: they get a turn to renew before anyone is called dead.
-      if (failed === 0) {
-        const dead = await reapWorkers(ctx.db, id)
-        if (dead.length > 0) ctx.log.warn({ dead }, 'workers went silent; their lanes are free')
-      } else failed--
+      if (failed === 0) void reap()
+      else failed--
       options.beat()
     } catch (error) {
       failed = 2
       if (!stopped) ctx.log.warn({ error: (error as Error).message }, 'the heartbeat could not be renewed')
     }
   }
+  // Beside the heartbeat, which waits for nothing and nobody.
+  const reap = async () => {
+    if (reaping) return
+    reaping = true
+    try {
+      const dead = await reapWorkers(ctx.db, id)
+      if (dead.length === 0) return
+      ctx.log.warn({ dead }, 'workers went silent; their lanes are free')
+      if (!stopped) options.beat()
+    } catch (error) {
+      if (!stopped) ctx.log.warn({ error: (error as Error).message }, 'could not look after silent workers')
+    } finally {
+      reaping = false
+    }
+  }
   const tick = () => {
+    busy = true
     beating = beat().finally(() => {
+      busy = false
       if (!stopped) timer = setTimeout(tick, beatEveryMs)
     })
   }
@@ -87,6 +104,7 @@ export async function joinWorkers(ctx: Context, options: MembershipOptions): Pro
       return ctx.db.transaction(async (tx) => ((await holdFence(tx, me)) ? takeLanes(tx, me, mine) : []))
     },
     lost() {
+      if (stopped || busy) return
       clearTimeout(timer)
       tick()
     },

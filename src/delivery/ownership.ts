@@ -1,11 +1,12 @@
 // Which lanes this worker has in memory: taken when free, read anew when they change, let go when they are another worker's. What is
-// ours in the database is also here, and what is here is ours: otherwise nobody, or two, would work on it.
+// ours in the database is also here, and what is here is ours: otherwise nobody, or two, would work on it. What it offers is called
+// one after the other, never two at a time.
 import type { Context } from '../context.ts'
 import type { Waker } from '../webhooks/signals.ts'
 import { disposeOf } from './disposal.ts'
 import { createLane, type Entry, isOpen, type Lane, lowWater, resetQueues, unsettled } from './lane.ts'
 import { chooseOwner, type Membership } from './membership.ts'
-import { type LaneRow, listOwnLanes, readLanes, storePositions } from './queries.ts'
+import { freeOrphanedLanes, type LaneRow, listOwnLanes, readLanes, storePositions } from './queries.ts'
 
 const storeEveryMs = 10_000
 
@@ -45,18 +46,24 @@ export function createOwnership(
       attend(lane)
     }
   }
+  const undisposed = new Set<Lane>() // closed lanes that may still have pending events
   const dispose = (lane: Lane) => {
-    if (!lane.row.enabled || lane.row.deleted) disposeOf(ctx, membership().id(), lane).catch(warn)
+    if (lane.row.enabled && !lane.row.deleted) return
+    undisposed.add(lane)
+    void disposeOf(ctx, membership().id(), lane).then(() => undisposed.delete(lane), warn)
   }
   const takeFree = async () => {
     const began = epoch
     adopt(await membership().takeFreeLanes(), began)
   }
-  // After an answer that got lost, a lane may be ours without our knowing.
+  // After an answer that got lost, a lane may be ours, or another's, without our knowing.
   const reclaim = async () => {
     const began = epoch
     const me = membership().id()
-    const unknown = (await listOwnLanes(ctx.db, me)).filter((id) => !lanes.has(id))
+    const own = new Set(await listOwnLanes(ctx.db, me))
+    if (began !== epoch) return
+    for (const id of lanes.keys()) if (!own.has(id)) lanes.delete(id)
+    const unknown = [...own].filter((id) => !lanes.has(id))
     if (unknown.length > 0) adopt(await readLanes(ctx.db, me, unknown), began)
   }
   const letGo = async (leaving: readonly Lane[]) => {
@@ -99,7 +106,9 @@ export function createOwnership(
       if (leaving.length > 0) await letGo(leaving).finally(reclaim)
       if (performance.now() - storedAt < storeEveryMs) return
       storedAt = performance.now()
+      await freeOrphanedLanes(ctx.db)
       await reclaim()
+      for (const lane of undisposed) if (lanes.get(lane.id) === lane) dispose(lane)
       const read = [...lanes.values()].filter(
         (lane) => lane.queues.f.position !== null || lane.queues.r.position !== null,
       )
@@ -116,6 +125,7 @@ export function createOwnership(
     dropAll() {
       epoch++
       lanes.clear()
+      undisposed.clear()
     },
   }
 }

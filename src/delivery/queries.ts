@@ -18,28 +18,35 @@ export async function renewHeartbeat(db: Queryable, id: string): Promise<string[
   return rows[0]!.alive ? rows[0]!.members : undefined
 }
 
-// The fence: held until commit, so that a worker is either alive for the whole of a write or the write does not happen.
+// The fence: held until commit, so that a worker is either alive for the whole of a write or the write does not happen. A key
+// share lock stands against the removal of the row, but not against the heartbeat.
 export async function holdFence(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx.query('select 1 from workers where id = $1 for share', [id])
+  const { count } = await tx.query('select 1 from workers where id = $1 for key share', [id])
   return count === 1
 }
 
-// Removes workers that have been silent, and frees their lanes. Waits for a settling transaction that holds the fence.
+// Removes workers that have been silent, and frees their lanes. One whose transaction still holds the fence is left for the next
+// time: it ends soon, or the database ends it.
 export async function reapWorkers(db: Db, except: string): Promise<string[]> {
-  const { rows: silent } = await db.query<{ id: string }>(
-    `select id from workers where id <> $1 and heartbeat_at < now() - ${silence}`,
-    [except],
-  )
-  if (silent.length === 0) return []
+  const silent = `select id from workers where id <> $1 and heartbeat_at < now() - ${silence}`
+  const { count } = await db.query(silent, [except])
+  if (count === 0) return []
   return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
-      `delete from workers where id = any($1) and heartbeat_at < now() - ${silence} returning id`,
-      [silent.map((row) => row.id)],
+      `with silent as (${silent} for update skip locked) delete from workers w using silent s where w.id = s.id returning w.id`,
+      [except],
     )
     const dead = rows.map((row) => row.id)
     await tx.query('update lanes set owner = null where owner = any($1)', [dead])
     return dead
   })
+}
+
+// A lane that names a worker who is no more would be worked on by nobody.
+export async function freeOrphanedLanes(db: Queryable): Promise<void> {
+  await db.query(
+    `update lanes set owner = null where owner is not null and not exists (select 1 from workers w where w.id = lanes.owner)`,
+  )
 }
 
 export async function listFreeLanes(db: Queryable): Promise<string[]> {
@@ -126,12 +133,12 @@ export async function storePositions(
 // At the end of an orderly stop: nothing is left for others to wait for.
 export async function removeWorker(db: Db, id: string): Promise<void> {
   await db.transaction(async (tx) => {
+    await tx.query('delete from workers where id = $1', [id]) // first: it waits for whoever holds the fence to take lanes
     await tx.query(
       `with freed as (update lanes set owner = null where owner = $1 returning subscription_id)
        insert into signals (subscription_ids, queue, due_at) select array_agg(subscription_id), '*', now() from freed having count(*) > 0`,
       [id],
     )
-    await tx.query('delete from workers where id = $1', [id])
   })
 }
 

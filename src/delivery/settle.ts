@@ -1,5 +1,5 @@
-// Settling: what became of attempts, written in small batches, each one transaction behind the fence. The count of tries is part
-// of the match, so writing a batch again after an unknown commit changes nothing twice.
+// Settling: what became of attempts, written in small batches, each one transaction behind the fence. The lane's owner and the count
+// of tries are part of the match: nothing is written for a lane that is another's, and nothing twice after an unknown commit.
 import type { Context } from '../context.ts'
 import { DatabaseUnavailable, type Tx } from '../db/db.ts'
 import type { Timestamp } from '../times.ts'
@@ -37,28 +37,31 @@ export interface SettlerOptions {
 export interface Settler {
   add(result: Result): void
   waiting(): number
+  entries(): { lane: Lane; entry: Entry }[] // ended, but not yet written
   idle(): Promise<void>
   forget(): void
+  stop(): void // gives up what cannot be written
 }
 
 export function createSettler(ctx: Context, options: SettlerOptions): Settler {
   let results: Result[] = []
   let running: Promise<void> | undefined
-  let underWay = 0
+  let underWay: readonly Result[] = []
+  let stopped = false
 
   const run = async () => {
     while (results.length > 0) {
       // In the order of ids, as everyone who locks several events, so that none waits for another in a circle.
       const batch = results.splice(0, mostInOneCommit).sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1))
-      underWay = batch.length
+      underWay = batch
       await settleBatch(batch)
-      underWay = 0
+      underWay = []
     }
     running = undefined
   }
   const settleBatch = async (batch: readonly Result[]) => {
     const worker = options.worker()
-    for (;;) {
+    while (!stopped) {
       try {
         const rows = await ctx.db.transaction((tx) => write(ctx, tx, worker, batch, options.alsoWrite))
         if (worker !== options.worker()) return
@@ -78,11 +81,16 @@ export function createSettler(ctx: Context, options: SettlerOptions): Settler {
       // One turn later: answers that came together are written together.
       running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(run)
     },
-    waiting: () => results.length + underWay,
+    waiting: () => results.length + underWay.length,
+    entries: () => [...underWay, ...results],
     async idle() {
       while (running) await running
     },
     forget() {
+      results = []
+    },
+    stop() {
+      stopped = true
       results = []
     },
   }
@@ -114,6 +122,7 @@ async function write(
          last_attempt_at = now() - n.age_ms * interval '1 millisecond', last_response_status = n.status,
          error_reason = case when n.success then null when e.state <> 'pending' then e.error_reason else n.reason end
        from n where e.partner_id = n.partner_id and e.id = n.id and e.tries = n.tries
+         and exists (select 1 from lanes l where l.subscription_id = e.subscription_id and l.owner = $15)
        returning e.partner_id, e.id, e.tries, e.state, e.due_at, e.last_attempt_at),
      logged as (
        insert into attempts (partner_id, event_id, number, at, url, status, error_kind, error_detail, duration_ms, response_body)
@@ -135,6 +144,7 @@ async function write(
       batch.map(({ outcome }) => outcome.durationMs),
       batch.map(({ outcome }) => (outcome.kind === 'status' ? outcome.body : null)),
       batch.map(({ url }) => url),
+      worker,
     ],
   )
   const retries = new Map(batch.map(({ entry }, i) => [entry.id, decisions[i]!.retryInMs]))

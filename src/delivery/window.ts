@@ -38,6 +38,9 @@ export function createWindow(size: number): Window {
     if (lane.slow && !(answers(lane) && lane.inFlight === 0)) return false
     return (lane.proven && !lane.slow) || slow + unproven < unprovenLimit
   }
+  // Endpoints that answered well and then hang, many at once, hold places beyond their share: those do not count against the
+  // others, up to a second window's worth.
+  const hasRoom = () => total - Math.max(0, slow - slowLimit) < size && total < 2 * size
   const offer = (lane: Lane) => {
     if (lane.queued) return
     lane.queued = true
@@ -59,7 +62,7 @@ export function createWindow(size: number): Window {
   return {
     offer,
     next(nowMs) {
-      while (total < size) {
+      while (hasRoom()) {
         const partner = turns.shift()
         if (!partner) return undefined
         const lane = partner.lanes.shift()!

@@ -67,11 +67,11 @@ export async function findBulkResend(db: Db, partnerId: string, id: string): Pro
   return rows[0]
 }
 
-// One step of the oldest bulk resend that nobody else is at; false when there is none. A crash loses at most the step under way,
+// One step of any bulk resend that nobody else is at, so that a large one does not hold up the others; false when there is none. A crash loses at most the step under way,
 // which then has not happened.
 export async function stepBulkResend(tx: Tx): Promise<boolean> {
   const { rows: running } = await tx.query<BulkRow>(
-    `select * from bulk_resends where state = 'running' order by created_at limit 1 for update skip locked`,
+    `select * from bulk_resends where state = 'running' order by random() limit 1 for update skip locked`,
   )
   const bulk = running[0]
   if (!bulk) return false

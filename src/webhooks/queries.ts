@@ -105,12 +105,13 @@ const rowsInOneStatement = 10_000
 const giveUp = `update events e set state = 'error', error_reason = $2 from pending p where e.partner_id = p.partner_id and e.id = p.id`
 
 // Uses events_queue. All of them, for a deletion; waits for what is being settled, in the order in which settling locks. In
-// several statements, because each has only so much time.
+// several statements, because each has only so much time; what is published meanwhile is left to the engine, or there would be no end.
 export async function giveUpAllPending(tx: Tx, subscriptionId: string, reason: string): Promise<void> {
   for (let given = 1; given > 0; ) {
     const { count } = await tx.query(
       `with pending as (
-         select partner_id, id from events where subscription_id = $1 and state = 'pending' order by id limit $3 for update)
+         select partner_id, id from events
+         where subscription_id = $1 and state = 'pending' and created_at <= now() order by id limit $3 for update)
        ${giveUp}`,
       [subscriptionId, reason, rowsInOneStatement],
     )
@@ -134,14 +135,17 @@ export async function giveUpPending(tx: Tx, subscriptionId: string, reason: stri
 
 // Uses events_queue. Brings every waiting retry forward; what is being settled has just been tried.
 export async function retryAllNow(tx: Tx, subscriptionId: string): Promise<number> {
-  const { count } = await tx.query(
-    `with waiting as (
-       select partner_id, id from events
-       where subscription_id = $1 and state = 'pending' and queue = 'r' and due_at > now() for update skip locked)
-     update events e set due_at = now() from waiting w where e.partner_id = w.partner_id and e.id = w.id`,
-    [subscriptionId],
-  )
-  return count
+  for (let total = 0; ; ) {
+    const { count } = await tx.query(
+      `with waiting as (
+         select partner_id, id from events
+         where subscription_id = $1 and state = 'pending' and queue = 'r' and due_at > now() limit $2 for update skip locked)
+       update events e set due_at = now() from waiting w where e.partner_id = w.partner_id and e.id = w.id`,
+      [subscriptionId, rowsInOneStatement],
+    )
+    total += count
+    if (count < rowsInOneStatement) return total
+  }
 }
 
 export interface EventRow {
