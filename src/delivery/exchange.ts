@@ -4,17 +4,6 @@ import type { Dispatcher } from 'undici'
 import { errorKindOf, type Outcome } from './outcome.ts'
 
 const bodyLimitBytes = 16 * 1024
-const staleWithinMs = 1_000 // a connection that was closed already says so soon; later, the endpoint had the request
-
-// What is known of the connection that a request went out on; kept up to date by whoever owns the connection.
-export interface Connection {
-  used: boolean // it has carried a request
-}
-
-export interface Exchange {
-  readonly outcome: Outcome
-  readonly stale: boolean // the connection had been used before and was closed without a byte of an answer
-}
 
 export interface Deadline {
   readonly startedAt: number
@@ -25,22 +14,19 @@ export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   { startedAt, timeoutMs }: Deadline,
-): Promise<Exchange> {
+): Promise<Outcome> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined
     let answer: { status: number; retryAfterMs: number | undefined } | undefined
     const chunks: Buffer[] = []
     let size = 0
     let over = false
-    let reused = false
-    let sentAt = startedAt
-    let answering = false
 
-    const finish = (outcome: (durationMs: number) => Outcome, stale = false) => {
+    const finish = (outcome: (durationMs: number) => Outcome) => {
       if (over) return
       over = true
       clearTimeout(deadline)
-      resolve({ outcome: outcome(Math.round(performance.now() - startedAt)), stale })
+      resolve(outcome(Math.round(performance.now() - startedAt)))
     }
     const finishWith = (error: Error | undefined) => {
       if (answer) {
@@ -49,8 +35,7 @@ export function exchange(
       }
       const kind = errorKindOf(error!)
       const detail = error!.message.slice(0, 500)
-      const soon = performance.now() - sentAt < staleWithinMs
-      finish((durationMs) => ({ kind, detail, durationMs }), kind === 'reset' && reused && !answering && soon)
+      finish((durationMs) => ({ kind, detail, durationMs }))
     }
     const drop = () => controller?.abort(new Error('the rest of the answer is not wanted'))
     const deadline = setTimeout(
@@ -62,16 +47,10 @@ export function exchange(
       startedAt + timeoutMs - performance.now(),
     )
 
-    const handler: Dispatcher.DispatchHandler & { connection?: Connection } = {
+    dispatcher.dispatch(request, {
       onRequestStart(started) {
         controller = started
-        sentAt = performance.now()
-        reused = handler.connection?.used ?? false
-        if (handler.connection) handler.connection.used = true
         if (over) drop() // the deadline passed while the connection was being made
-      },
-      onResponseStarted() {
-        answering = true
       },
       onResponseStart(_controller, status, headers) {
         if (status >= 200) answer = { status, retryAfterMs: parseRetryAfter(headers['retry-after']) }
@@ -85,8 +64,7 @@ export function exchange(
       },
       onResponseEnd: () => finishWith(undefined),
       onResponseError: (_controller, error) => finishWith(error),
-    }
-    dispatcher.dispatch(request, handler)
+    })
   })
 }
 

@@ -103,6 +103,7 @@ export async function joinWorkers(ctx: Context, options: MembershipOptions): Pro
 
 // Rendezvous hashing: everyone agrees without talking, and one worker more or less moves only its own share.
 export function chooseOwner(lane: string, members: readonly string[]): string | undefined {
+  if (members.length === 1) return members[0]
   let best: string | undefined
   let bestScore = ''
   for (const member of members) {

@@ -31,6 +31,7 @@ export function createOwnership(
   { membership, underWay, attend, warn }: OwnershipOptions,
 ): Ownership {
   const lanes = new Map<string, Lane>()
+  const stored = new WeakMap<Lane, string>() // positions as last written: an idle lane is not written again and again
   let epoch = 0
   let storedAt = performance.now()
 
@@ -74,6 +75,8 @@ export function createOwnership(
       const owned = ids.filter((id) => lanes.has(id))
       const rows = owned.length > 0 ? await readLanes(ctx.db, membership().id(), owned) : []
       if (began !== epoch) return
+      const found = new Set(rows.map((row) => row.subscriptionId))
+      for (const id of owned) if (!found.has(id) && lanes.get(id)?.row.deleted) lanes.delete(id) // retention took it
       for (const row of rows) {
         const lane = lanes.get(row.subscriptionId)
         if (!lane) continue
@@ -100,7 +103,15 @@ export function createOwnership(
       const read = [...lanes.values()].filter(
         (lane) => lane.queues.f.position !== null || lane.queues.r.position !== null,
       )
-      if (read.length > 0) await storePositions(ctx.db, membership().id(), positionsOf(read, underWay()), false)
+      const moved = positionsOf(read, underWay()).filter(
+        ({ subscriptionId, first, retry }) => stored.get(lanes.get(subscriptionId)!) !== `${first} ${retry}`,
+      )
+      if (moved.length === 0) return
+      await storePositions(ctx.db, membership().id(), moved, false)
+      for (const { subscriptionId, first, retry } of moved) {
+        const lane = lanes.get(subscriptionId)
+        if (lane) stored.set(lane, `${first} ${retry}`)
+      }
     },
     dropAll() {
       epoch++

@@ -1,42 +1,90 @@
-// Retention: finished events, their attempts and publishers' ids go after a while, oldest first, in small steps that hold no lock
-// for long. Pending events are never dropped. The same rounds measure how much is waiting.
+// Retention: finished events, their attempts, publishers' ids and the lanes of deleted subscriptions go after a while, in small
+// steps, each a transaction of its own that waits for nobody. Pending events are never dropped. Beside it: how much is waiting.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { firstIdAt } from '../ids.ts'
+import type { Timestamp } from '../times.ts'
+import { signalLanes } from '../webhooks/signals.ts'
 
 const rowsInOneStep = 1_000
-const stepsInOneRound = 100
 const roundEveryMs = 60_000
 const measureEveryMs = 15_000
+const measureShare = 0.01 // of the time at most: counting a long queue takes a while
 const mostCounted = 1_000_000
 
-export async function dropOldEvents(ctx: Context, partnerId: string, before: string): Promise<number> {
+// One round, until nothing old is left or `goOn` says no. Between steps it rests as long as a step took.
+export async function dropOld(ctx: Context, goOn: () => boolean = () => true): Promise<void> {
+  const before = new Date(ctx.now().getTime() - ctx.config.retentionMs)
+  const steps = async <P>(step: (from: P | null) => Promise<{ count: number; last: P | null }>) => {
+    for (let from: P | null = null; goOn(); ) {
+      const startedAt = performance.now()
+      const { count, last } = await step(from)
+      if (count < rowsInOneStep) return
+      from = last
+      await sleep(performance.now() - startedAt)
+    }
+  }
+  for (const partnerId of await partnersWithOldEvents(ctx, before)) {
+    await steps((from: string | null) => dropEvents(ctx, partnerId, before, from))
+  }
+  await steps((from: Timestamp | null) => dropPublications(ctx, before, from))
+  await steps(() => dropLanes(ctx, before))
+}
+
+async function partnersWithOldEvents(ctx: Context, before: Date): Promise<string[]> {
+  const { rows } = await ctx.db.query<{ id: string }>(
+    `select p.id from partners p
+     where exists (select 1 from events e where e.partner_id = p.id and e.id < $1 and e.state <> 'pending')`,
+    [firstIdAt('evt', before.getTime())],
+  )
+  return rows.map((row) => row.id)
+}
+
+// Each step goes on where the last one ended, so that the rows it left dead are not walked over again.
+async function dropEvents(ctx: Context, partnerId: string, before: Date, from: string | null) {
   return ctx.db.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
       `with old as (
-         select partner_id, id from events where partner_id = $1 and id < $2 and state <> 'pending' order by id limit $3 for update skip locked)
+         select partner_id, id from events where partner_id = $1 and id > $2 and id < $3 and state <> 'pending'
+         order by id limit ${rowsInOneStep} for update skip locked)
        delete from events e using old where e.partner_id = old.partner_id and e.id = old.id returning e.id`,
-      [partnerId, before, rowsInOneStep],
+      [partnerId, from ?? '', firstIdAt('evt', before.getTime())],
     )
-    await tx.query('delete from attempts where partner_id = $1 and event_id = any($2)', [
-      partnerId,
-      rows.map((row) => row.id),
-    ])
-    return rows.length
+    const ids = rows.map((row) => row.id).sort()
+    await tx.query('delete from attempts where partner_id = $1 and event_id = any($2)', [partnerId, ids])
+    return { count: ids.length, last: ids.at(-1) ?? null }
   })
 }
 
-async function round(ctx: Context): Promise<void> {
-  const before = firstIdAt('evt', ctx.now().getTime() - ctx.config.retentionMs)
-  const { rows: partners } = await ctx.db.query<{ id: string }>('select id from partners')
-  let steps = 0
-  for (const { id } of partners) {
-    while (steps++ < stepsInOneRound && (await dropOldEvents(ctx, id, before)) === rowsInOneStep);
-  }
-  await ctx.db.query(
-    `delete from publications where (partner_id, id) in (
-       select partner_id, id from publications where created_at < now() - $1 * interval '1 millisecond' limit ${rowsInOneStep * 10})`,
-    [ctx.config.retentionMs],
+async function dropPublications(ctx: Context, before: Date, from: Timestamp | null) {
+  const { rows } = await ctx.db.query<{ count: number; last: Timestamp | null }>(
+    `with old as (
+       select partner_id, id from publications where created_at >= $1 and created_at < $2
+       order by created_at limit ${rowsInOneStep} for update skip locked),
+     dropped as (
+       delete from publications p using old where p.partner_id = old.partner_id and p.id = old.id returning p.created_at)
+     select count(*)::int as count, max(created_at) as last from dropped`,
+    [from ?? '-infinity', before.toISOString()],
   )
+  return rows[0]!
+}
+
+// Its owner is told, and forgets it.
+async function dropLanes(ctx: Context, before: Date) {
+  return ctx.db.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>(
+      `delete from lanes where subscription_id in (
+         select l.subscription_id from lanes l join subscriptions s on s.partner_id = l.partner_id and s.id = l.subscription_id
+         where s.deleted_at < $1
+           and not exists (select 1 from events e where e.subscription_id = l.subscription_id and e.state = 'pending')
+         limit ${rowsInOneStep} for update of l skip locked)
+       returning subscription_id as id`,
+      [before.toISOString()],
+    )
+    const ids = rows.map((row) => row.id)
+    await signalLanes(tx, ids, '*')
+    return { count: ids.length, last: null }
+  })
 }
 
 export function startRetention(ctx: Context): () => Promise<void> {
@@ -59,17 +107,20 @@ export function startRetention(ctx: Context): () => Promise<void> {
     waiting.depth = rows[0]!.depth
     waiting.oldestSeconds = rows[0]!.oldest
   }
-  let running: Promise<unknown> = Promise.resolve()
-  const every = (ms: number, work: () => Promise<void>) => {
-    const timer = setInterval(() => {
-      running = work().catch((error: Error) => ctx.log.warn({ error: error.message }, 'retention could not go on'))
-    }, ms)
-    timer.unref()
-    return timer
+  const stopping = new AbortController()
+  const goOn = () => !stopping.signal.aborted
+  const every = async (ms: number, share: number, work: () => Promise<void>) => {
+    for (let tookMs = 0; ; ) {
+      await sleep(Math.max(ms, tookMs / share), undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      if (!goOn()) return
+      const startedAt = performance.now()
+      await work().catch((error: Error) => ctx.log.warn({ error: error.message }, 'retention could not go on'))
+      tookMs = performance.now() - startedAt
+    }
   }
-  const timers = [every(roundEveryMs, () => round(ctx)), every(measureEveryMs, measure)]
+  const loops = [every(roundEveryMs, 1, () => dropOld(ctx, goOn)), every(measureEveryMs, measureShare, measure)]
   return async () => {
-    for (const timer of timers) clearInterval(timer)
-    await running
+    stopping.abort()
+    await Promise.all(loops)
   }
 }

@@ -1,10 +1,10 @@
 // Sends requests over pooled keep-alive connections, HTTP/1.1, no redirects. What the engine has in flight bounds the number of
 // connections; a pool has no limit of its own, so that hung requests never hold up others to the same origin.
-import { type buildConnector, Client, type Dispatcher, Pool } from 'undici'
+import { type buildConnector, Pool } from 'undici'
 import type { Config } from '../config.ts'
 import type { TargetGuard } from '../webhooks/target.ts'
 import { createConnector, type Resolve } from './connector.ts'
-import { type Connection, exchange } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import type { Outcome } from './outcome.ts'
 
 export type { Resolve } from './connector.ts'
@@ -54,9 +54,7 @@ export function createSender(config: Config, guard: TargetGuard, resolve?: Resol
       const request = { origin, path: pathname + search, method: 'POST' as const, headers: headers as string[], body }
       const target = originOf(origin)
       target.inFlight++
-      let { outcome, stale } = await exchange(target.pool, request, deadline)
-      // The endpoint closed an idle connection just as it was used again: not its failure, so it is asked once more.
-      if (stale) ({ outcome } = await exchange(target.pool, request, deadline))
+      const outcome = await exchange(target.pool, request, deadline)
       target.inFlight--
       target.usedAt = performance.now()
       return outcome
@@ -71,23 +69,10 @@ export function createSender(config: Config, guard: TargetGuard, resolve?: Resol
 function openPool(origin: string, connect: buildConnector.connector): Pool {
   return new Pool(origin, {
     connect,
-    factory: openClient,
     pipelining: 1,
     headersTimeout: 0, // the deadline of the exchange rules
     bodyTimeout: 0,
-    keepAliveTimeout: 30_000,
+    keepAliveTimeout: 4_000, // less than servers usually keep one; what an endpoint says itself (Keep-Alive) goes before it
     allowH2: false,
   })
-}
-
-// A client that tells each request's handler about the connection it goes out on.
-function openClient(origin: URL, options: object): Dispatcher {
-  const client = new Client(origin, options)
-  const connection: Connection = { used: false }
-  client.on('connect', () => {
-    connection.used = false
-  })
-  const dispatch = client.dispatch.bind(client)
-  client.dispatch = (request, handler) => dispatch(request, Object.assign(handler, { connection }))
-  return client
 }

@@ -120,7 +120,7 @@ test('a time can be written in any way that names it, and any time may be asked 
   const [eventId] = await publish(service, id)
   const { created_at: at } = await details(api, eventId!)
   const utc = at.replace('+00:00', 'Z')
-  const elsewhere = new Date(Date.parse(at) + 5.5 * 3_600_000).toISOString().slice(0, 19) + at.slice(19, 26) + '+05:30'
+  const elsewhere = `${new Date(Date.parse(at) + 5.5 * 3_600_000).toISOString().slice(0, 19) + at.slice(19, 26)}+05:30`
   for (const same of [at, utc, elsewhere, at.replace('+00:00', '000+00:00')]) {
     assert.equal((await search(api, { created_from: same })).events.length, 1, same)
     assert.equal((await search(api, { created_to: same })).events.length, 0, same)
