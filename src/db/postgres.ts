@@ -1,5 +1,6 @@
 // PostgreSQL, pooled. Promises: whatever happens to a connection or the server, every query ends; a lost connection becomes
 // DatabaseUnavailable and the next query gets a new one; a COMMIT without an answer is reported as unknown, never as a failure.
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { fromDatabase } from '../times.ts'
@@ -9,6 +10,7 @@ const listenAgainMs = 1_000
 const statementTimeoutMs = 10_000 // a database that hangs counts as one that is away
 const connectTimeoutMs = 5_000 // also how long to wait for a free connection
 const urgentTimeoutMs = 2_000
+const goodbyeMs = 1_000
 const deadlockDetected = '40P01'
 const mostRuns = 5
 
@@ -110,8 +112,15 @@ function keepListening(url: string, channel: string, onMessage: () => void): () 
     const last = client
     client = undefined
     clearTimeout(timer)
-    await last?.end().catch(() => {})
+    if (last) await goodbye(last)
   }
+}
+
+// A server that hangs does not answer a goodbye either.
+async function goodbye(client: pg.Client): Promise<void> {
+  const answered = client.end().catch(() => {})
+  await Promise.race([answered, sleep(goodbyeMs, undefined, { ref: false })])
+  ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
 }
 
 function queryOn(pool: pg.Pool, timeoutMs: number): Queryable['query'] {
