@@ -1,5 +1,6 @@
 // PostgreSQL, pooled. Promises: whatever happens to a connection or the server, every query ends; a lost connection becomes
 // DatabaseUnavailable and the next query gets a new one; a COMMIT without an answer is reported as unknown, never as a failure.
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { fromDatabase } from '../times.ts'
@@ -10,6 +11,7 @@ const statementTimeoutMs = 10_000 // a database that hangs counts as one that is
 const connectTimeoutMs = 5_000 // also how long to wait for a free connection
 const urgentTimeoutMs = 2_000
 const closeWithinMs = 5_000
+const goodbyeMs = 1_000
 const deadlockDetected = '40P01'
 // A process that is stopped in the middle of a transaction (SIGSTOP, a machine that sleeps) must not keep its locks from others.
 const begin = `begin; set local idle_in_transaction_session_timeout = 5000`
@@ -114,8 +116,15 @@ function keepListening(url: string, channel: string, onMessage: () => void): () 
     const last = client
     client = undefined
     clearTimeout(timer)
-    await last?.end().catch(() => {})
+    if (last) await goodbye(last)
   }
+}
+
+// A server that hangs does not answer a goodbye either.
+async function goodbye(client: pg.Client): Promise<void> {
+  const answered = client.end().catch(() => {})
+  await Promise.race([answered, sleep(goodbyeMs, undefined, { ref: false })])
+  ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
 }
 
 function queryOn(pool: pg.Pool, timeoutMs: number): Queryable['query'] {

@@ -1,5 +1,5 @@
-// What becomes of events when their subscription changes: a new URL, retry-now, disabling, deleting, also in the middle of deliveries.
-// Costs about 10 s on each database.
+// What a change of a subscription does to its events: a new URL, retry-now, deleting, disabling and enabling, also while they are
+// being delivered. Costs about 10 s on each database.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Body } from '../support/client.ts'
