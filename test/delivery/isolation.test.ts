@@ -63,15 +63,15 @@ function hangSome(endpoint: Endpoint): Set<ServerResponse> {
   return waiting
 }
 
-async function completedEvents({ api }: TestPartner): Promise<number> {
-  let count = 0
+async function eventsIn({ api }: TestPartner, state: string): Promise<Body[]> {
+  const events: Body[] = []
   let cursor = ''
   do {
-    const { body } = await api.get(`/webhooks/events?state=completed&limit=100${cursor && `&cursor=${cursor}`}`)
-    count += body.events.length
+    const { body } = await api.get(`/webhooks/events?state=${state}&limit=100${cursor && `&cursor=${cursor}`}`)
+    events.push(...body.events)
     cursor = body.next_cursor ?? ''
   } while (cursor !== '')
-  return count
+  return events
 }
 
 test('while half of all endpoints hang, the other half gets everything', async (t) => {
@@ -109,7 +109,7 @@ test('while half of all endpoints hang, the other half gets everything', async (
   const healthyPerPartner = (2 * eventsEach * perPartner) / 2
   for (const partner of partners)
     await eventually(
-      async () => (await completedEvents(partner)) === healthyPerPartner,
+      async () => (await eventsIn(partner, 'completed')).length === healthyPerPartner,
       'the healthy events to be completed',
     )
   assert.equal(hung.size, hungCount, 'all hung requests are still open')
@@ -169,7 +169,13 @@ test('first attempts do not wait behind a heap of retries of the same subscripti
   await publish(service, partner, heap, { action: 'order-closed', order })
   await eventually(() => attempts('1') === 1 + heap, 'all first attempts to fail')
   failing = false
-  await eventually(() => waiting.length > 0, 'the retries to be under way')
+  let due = 0
+  await eventually(async () => {
+    const events = await eventsIn(partner, 'pending')
+    due = Math.max(...events.map((event) => Date.parse(event.next_attempt_at)))
+    return events.every((event) => event.delivery_tries === 1)
+  }, 'all retries to be scheduled')
+  await eventually(() => Date.now() > due && waiting.length > 0, 'all retries to be due')
   await publish(service, partner, fresh, { action: 'order-closed', order })
   // Retries are let go one by one: with them the fresh ones get their turns, long before the heap is done.
   await eventually(() => {
