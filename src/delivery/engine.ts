@@ -98,10 +98,10 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     settled(result, row) {
       const { lane, entry } = result
       if (lane.known.get(entry.id) === entry.tries) lane.known.delete(entry.id)
-      if (row !== undefined) lane.row.failures = lane.failures
-      if (row === undefined) {
-        resetQueues(lane) // written by an earlier try of the same batch: what it decided is in the database
-      } else if (row.retryInMs !== undefined && row.state === 'pending') {
+      // Without a row it was written by an earlier try of the same batch: what that decided is in the database.
+      if (row === undefined) resetQueues(lane)
+      else lane.row.failures = lane.failures
+      if (row?.retryInMs !== undefined && row.state === 'pending') {
         expectRetry(lane.queues.r, row.dueAt, performance.now() + row.retryInMs)
       }
       attend(lane)
