@@ -44,8 +44,6 @@ const settleWithinMs = 10_000
 const lookAgainEveryMs = 60_000
 
 export interface Engine {
-  inFlight(): number
-  lanes(): ReadonlyMap<string, Lane>
   stop(): Promise<void>
 }
 
@@ -282,8 +280,6 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   measures.gauges(() => window.inFlight(), lanes)
 
   return {
-    inFlight: () => window.inFlight(),
-    lanes: () => lanes,
     // Nothing new is started; what is under way is finished and settled; then the lanes are let go.
     async stop() {
       stopping = true

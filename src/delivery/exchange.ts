@@ -44,7 +44,7 @@ export function exchange(
         else finish((durationMs) => ({ kind: 'timeout', detail: `no status within ${timeoutMs} ms`, durationMs }))
         drop()
       },
-      startedAt + timeoutMs - performance.now(),
+      Math.ceil(startedAt + timeoutMs - performance.now()),
     )
 
     dispatcher.dispatch(request, {

@@ -37,9 +37,18 @@ export async function reapWorkers(db: Db, except: string): Promise<string[]> {
       [except],
     )
     const dead = rows.map((row) => row.id)
-    await tx.query('update lanes set owner = null where owner = any($1)', [dead])
+    if (dead.length > 0) await freeLanes(tx, dead)
     return dead
   })
+}
+
+// And tells the others, who take their share at once.
+async function freeLanes(tx: Tx, owners: readonly string[]): Promise<void> {
+  await tx.query(
+    `with freed as (update lanes set owner = null where owner = any($1) returning subscription_id)
+     insert into signals (subscription_ids, queue, due_at) select array_agg(subscription_id), '*', now() from freed having count(*) > 0`,
+    [owners],
+  )
 }
 
 // A lane that names a worker who is no more would be worked on by nobody.
@@ -134,11 +143,7 @@ export async function storePositions(
 export async function removeWorker(db: Db, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query('delete from workers where id = $1', [id]) // first: it waits for whoever holds the fence to take lanes
-    await tx.query(
-      `with freed as (update lanes set owner = null where owner = $1 returning subscription_id)
-       insert into signals (subscription_ids, queue, due_at) select array_agg(subscription_id), '*', now() from freed having count(*) > 0`,
-      [id],
-    )
+    await freeLanes(tx, [id])
   })
 }
 

@@ -237,7 +237,7 @@ test('attempts show time, url, status or kind of error, duration and the answer,
       },
     ],
   )
-  assert.ok(event.attempts[2].duration_ms >= 1_000)
+  assert.ok(event.attempts[2].duration_ms >= 990) // a timer may be a little early
   const times = event.attempts.map((each: Body) => each.at)
   assert.deepEqual(times, [...times].sort())
 })
