@@ -11,18 +11,18 @@ import {
   acceptRows,
   concurrencyLimit,
   type Entry,
+  endReading,
   expectRetry,
-  isOpen,
-  isPaused,
+  forgetEntry,
   type Lane,
   learn,
   lowerPosition,
-  type QueueName,
   queueOrder,
   resetQueues,
   slowAfterMs,
   takeEntry,
   wakesAtMs,
+  wants,
 } from './lane.ts'
 import { countAttempts } from './measures.ts'
 import { joinWorkers } from './membership.ts'
@@ -95,7 +95,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     alsoWrite: (tx, results) => writeHealth(ctx, tx, results),
     settled(result, row) {
       const { lane, entry } = result
-      if (lane.known.get(entry.id) === entry.tries) lane.known.delete(entry.id)
+      forgetEntry(lane, entry)
       // Without a row it was written by an earlier try of the same batch: what that decided is in the database.
       if (row === undefined) resetQueues(lane)
       else lane.row.failures = lane.failures
@@ -128,16 +128,6 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     lane.timer.unref()
   }
 
-  const wants = (lane: Lane, nowMs: number): QueueName[] => {
-    if (!isOpen(lane)) return []
-    const paused = isPaused(lane, nowMs)
-    const enough = concurrencyLimit(lane)
-    return queueOrder.filter((name) => {
-      const queue = lane.queues[name]
-      return queue.more && queue.nextDueAtMs <= nowMs && queue.buffer.length < enough && (name === 'm' || !paused)
-    })
-  }
-
   // One read at a time for up to two hundred lanes: no lane waits behind the backlog of another.
   const read = async () => {
     if (reading || stopping || !membership.maySend()) return
@@ -162,13 +152,20 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
             })
         }
         if (requests.length === 0) break
-        for (const { lane, queue } of requests) lane.queues[queue].signalledFrom = null
-        const rows = await readQueues(ctx.db, requests)
+        for (const { lane, queue } of requests) {
+          lane.reading = true
+          lane.queues[queue].signalledFrom = null
+        }
+        const rows = await readQueues(ctx.db, requests).catch((error) => {
+          for (const { lane } of requests) endReading(lane)
+          throw error
+        })
         if (began !== epoch) return
         const byRequest = Map.groupBy(rows, (row) => row.request)
         for (const [i, { lane, generation, queue, take }] of requests.entries()) {
           if (lane.generation === generation) acceptRows(lane, queue, byRequest.get(i) ?? [], take, performance.now())
         }
+        for (const { lane } of requests) endReading(lane)
         for (const { lane } of requests) {
           window.offer(lane)
           if (wants(lane, performance.now()).length > 0) hungry.add(lane)

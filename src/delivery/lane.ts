@@ -26,6 +26,8 @@ export interface Lane {
   readonly queues: Record<QueueName, Queue>
   generation: number // grows when the queues are to be read from the start: what an earlier read brings is void
   readonly known: Map<string, number> // events read and not yet settled, with the tries they had
+  reading: boolean // a read is under way, whose snapshot may be older than what was settled since
+  settledMeanwhile: Entry[]
   inFlight: number
   concurrency: number
   successes: number // in a row since concurrency last changed
@@ -67,6 +69,8 @@ export function createLane(row: LaneRow, nowMs: number): Lane {
     queues: { f: queue(row.firstPosition), r: queue(row.retryPosition), m: queue(null) },
     generation: 0,
     known: new Map(),
+    reading: false,
+    settledMeanwhile: [],
     inFlight: 0,
     concurrency: startConcurrency,
     successes: 0,
@@ -109,6 +113,17 @@ export function expectRetry(queue: Queue, dueAt: Timestamp, atMs: number): void 
   queue.nextDueAtMs = soonest
 }
 
+// It is settled. A read that began before that may still bring it as it was, and must not have it sent again.
+export function forgetEntry(lane: Lane, entry: Entry): void {
+  if (lane.reading) lane.settledMeanwhile.push(entry)
+  else if (lane.known.get(entry.id) === entry.tries) lane.known.delete(entry.id)
+}
+
+export function endReading(lane: Lane): void {
+  lane.reading = false
+  for (const entry of lane.settledMeanwhile.splice(0)) forgetEntry(lane, entry)
+}
+
 // Takes in what a read from the lane's position on has brought, when `take` rows were asked for.
 export function acceptRows(lane: Lane, name: QueueName, rows: readonly QueuedRow[], take: number, nowMs: number): void {
   const queue = lane.queues[name]
@@ -140,6 +155,17 @@ export function concurrencyLimit(lane: Lane): number {
 
 export function isPaused(lane: Lane, nowMs: number): boolean {
   return lane.pausedUntilMs > nowMs
+}
+
+// The queues that should be read now.
+export function wants(lane: Lane, nowMs: number): QueueName[] {
+  if (!isOpen(lane)) return []
+  const paused = isPaused(lane, nowMs)
+  const enough = concurrencyLimit(lane)
+  return queueOrder.filter((name) => {
+    const queue = lane.queues[name]
+    return queue.more && queue.nextDueAtMs <= nowMs && queue.buffer.length < enough && (name === 'm' || !paused)
+  })
 }
 
 // The queue that may start something now. Manual resends pass the breaker; first attempts and retries take turns, so that

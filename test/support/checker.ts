@@ -91,10 +91,14 @@ async function waitUntilDelivered(db: pg.Client, receiver: Receiver, expected: R
     missing = [...expected].filter((id) => !received.has(id))
     return waiting === 0 && missing.length === 0
   }
-  await eventually(done, 'everything that was told to arrive', 120_000).catch((error) => {
-    throw new Error(`${missing.length} events never arrived (${missing.slice(0, 5)}), ${waiting} are not completed`, {
-      cause: error,
-    })
+  await eventually(done, 'everything that was told to arrive', 120_000).catch(async (error) => {
+    const { rows } = await db.query(
+      `select e.subscription_id, s.url, e.state, e.queue, count(*)::int, min(e.due_at) as due_at, l.owner, w.heartbeat_at
+       from events e join subscriptions s on s.id = e.subscription_id join lanes l on l.subscription_id = e.subscription_id
+       left join workers w on w.id = l.owner where e.state <> 'completed' group by 1, 2, 3, 4, 7, 8`,
+    )
+    const lanes = JSON.stringify(rows, null, 1)
+    throw new Error(`${missing.length} events never arrived, ${waiting} are not completed: ${lanes}`, { cause: error })
   })
 }
 
