@@ -180,9 +180,12 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   }
 
   const pump = () => {
-    if (stopping || !membership.maySend() || settler.waiting() > mostUnsettled) return
+    if (stopping || settler.waiting() > mostUnsettled) return
     const nowMs = performance.now()
-    for (let next = window.next(nowMs); next; next = window.next(nowMs)) {
+    // Asked for each: the process may have been paused since the last.
+    while (membership.maySend()) {
+      const next = window.next(nowMs)
+      if (!next) break
       const { lane, queue } = next
       const entry = takeEntry(lane, queue)
       window.started(lane)

@@ -6,7 +6,14 @@ import type { Waker } from '../webhooks/signals.ts'
 import { disposeOf } from './disposal.ts'
 import { createLane, type Entry, isOpen, type Lane, lowWater, resetQueues, unsettled } from './lane.ts'
 import { chooseOwner, type Membership } from './membership.ts'
-import { freeOrphanedLanes, type LaneRow, listOwnLanes, readLanes, storePositions } from './queries.ts'
+import {
+  freeOrphanedLanes,
+  type LanePosition,
+  type LaneRow,
+  listOwnLanes,
+  readLanes,
+  storePositions,
+} from './queries.ts'
 
 const storeEveryMs = 10_000
 
@@ -33,6 +40,7 @@ export function createOwnership(
 ): Ownership {
   const lanes = new Map<string, Lane>()
   const stored = new WeakMap<Lane, string>() // positions as last written: an idle lane is not written again and again
+  const leaving = new Map<string, LanePosition>() // let go here, but not yet known to be free in the database
   let epoch = 0
   let storedAt = performance.now()
 
@@ -42,6 +50,7 @@ export function createOwnership(
       if (lanes.has(row.subscriptionId)) continue
       const lane = createLane(row, performance.now())
       lanes.set(lane.id, lane)
+      leaving.delete(lane.id)
       dispose(lane)
       attend(lane)
     }
@@ -63,13 +72,15 @@ export function createOwnership(
     const own = new Set(await listOwnLanes(ctx.db, me))
     if (began !== epoch) return
     for (const id of lanes.keys()) if (!own.has(id)) lanes.delete(id)
-    const unknown = [...own].filter((id) => !lanes.has(id))
+    const unknown = [...own].filter((id) => !lanes.has(id) && !leaving.has(id))
     if (unknown.length > 0) adopt(await readLanes(ctx.db, me, unknown), began)
   }
-  const letGo = async (leaving: readonly Lane[]) => {
-    for (const lane of leaving) lanes.delete(lane.id)
-    const positions = positionsOf(leaving, underWay())
-    await storePositions(ctx.db, membership().id(), positions, true)
+  // What was once let go is freed, however often that takes: to take it back after a lost answer could make it two workers'.
+  const free = async () => {
+    const going = [...leaving.values()].sort((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1))
+    if (going.length === 0) return
+    await storePositions(ctx.db, membership().id(), going, true)
+    for (const { subscriptionId } of going) leaving.delete(subscriptionId)
     waker.wake()
   }
 
@@ -100,10 +111,12 @@ export function createOwnership(
       await takeFree()
       const members = membership().members()
       for (const lane of lanes.values()) lane.draining = chooseOwner(lane.id, members) !== membership().id()
-      const leaving = [...lanes.values()].filter(
-        (lane) => lane.draining && lane.inFlight === 0 && unsettled(lane) === 0,
-      )
-      if (leaving.length > 0) await letGo(leaving).finally(reclaim)
+      const done = [...lanes.values()].filter((lane) => lane.draining && lane.inFlight === 0 && unsettled(lane) === 0)
+      for (const position of positionsOf(done, underWay())) {
+        lanes.delete(position.subscriptionId)
+        leaving.set(position.subscriptionId, position)
+      }
+      await free()
       if (performance.now() - storedAt < storeEveryMs) return
       storedAt = performance.now()
       await freeOrphanedLanes(ctx.db)
@@ -125,6 +138,7 @@ export function createOwnership(
     dropAll() {
       epoch++
       lanes.clear()
+      leaving.clear()
       undisposed.clear()
     },
   }
