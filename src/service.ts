@@ -86,9 +86,10 @@ export async function startService(
     const waker = createWaker(ctx)
     const publisher = createPublisher(ctx, waker)
     await db.transaction((tx) => ensureOperationsHook(tx, config.operationsWebhookUrl))
+    let stopEngine: (() => Promise<void>) | undefined
     if (config.role !== 'api') {
-      const engine = await startEngine(ctx, signer, sender, waker)
-      undo.push(startBulkWorker(ctx, waker), startRetention(ctx), engine.stop)
+      stopEngine = await startEngine(ctx, signer, sender, waker)
+      undo.push(startBulkWorker(ctx, waker), startRetention(ctx), stopEngine)
     }
     const usage = trackKeyUsage(ctx)
     undo.push(usage.stop)
@@ -125,7 +126,8 @@ export async function startService(
       openRoutes: [...openRoutes(ctx, operatorDocument(operatorApi), isReady), metricsRoute(ctx)],
       checkRequest: checkHost(config),
     })
-    undo.push(() => Promise.all([partner.close(), operator.close()]))
+    // The engine begins nothing more from the first moment on, however long the last requests take.
+    undo.push(() => Promise.all([stopEngine?.(), partner.close(), operator.close()]))
 
     await partner.ready()
     await operator.ready()

@@ -43,17 +43,19 @@ const mostUnsettled = 2_000
 const settleWithinMs = 10_000
 const lookAgainEveryMs = 60_000
 
-export interface Engine {
-  stop(): Promise<void>
-}
-
 interface Flight {
   readonly lane: Lane
   readonly entry: Entry
   readonly startedAtMs: number
 }
 
-export async function startEngine(ctx: Context, signer: Signer, sender: Sender, waker: Waker): Promise<Engine> {
+// Returns what stops it; to be called any number of times.
+export async function startEngine(
+  ctx: Context,
+  signer: Signer,
+  sender: Sender,
+  waker: Waker,
+): Promise<() => Promise<void>> {
   const window = createWindow(windowSize)
   const flights = new Set<Flight>()
   const hungry = new Set<Lane>()
@@ -279,19 +281,22 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   const timers = [setInterval(pollSoon, pollEveryMs), setInterval(sweep, sweepEveryMs)]
   measures.gauges(() => window.inFlight(), lanes)
 
-  return {
-    // Nothing new is started; what is under way is finished and settled; then the lanes are let go.
-    async stop() {
-      stopping = true
-      for (const timer of timers) clearInterval(timer)
-      await stopListening?.()
-      await chores.idle()
-      while (window.inFlight() > 0) await sleep(10)
-      // Without a database nothing can be settled: what was under way is then sent again by whoever comes next.
-      await Promise.race([settler.idle(), sleep(settleWithinMs, undefined, { ref: false })])
-      settler.stop()
-      await membership.leave()
-      waker.wake()
-    },
+  // Nothing new is started; what is under way is finished and settled; then the lanes are let go.
+  const stop = async () => {
+    stopping = true
+    for (const timer of timers) clearInterval(timer)
+    await stopListening?.()
+    await chores.idle()
+    while (window.inFlight() > 0) await sleep(10)
+    // Without a database nothing can be settled: what was under way is then sent again by whoever comes next.
+    await Promise.race([settler.idle(), sleep(settleWithinMs, undefined, { ref: false })])
+    settler.stop()
+    await membership.leave()
+    waker.wake()
+  }
+  let stopped: Promise<void> | undefined
+  return () => {
+    stopped ??= stop()
+    return stopped
   }
 }
