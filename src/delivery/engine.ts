@@ -50,12 +50,7 @@ interface Flight {
 }
 
 // Returns what stops it; to be called any number of times.
-export async function startEngine(
-  ctx: Context,
-  signer: Signer,
-  sender: Sender,
-  waker: Waker,
-): Promise<() => Promise<void>> {
+export async function startEngine(ctx: Context, signer: Signer, sender: Sender, waker: Waker) {
   const window = createWindow(windowSize)
   const flights = new Set<Flight>()
   const hungry = new Set<Lane>()
