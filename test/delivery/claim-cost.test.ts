@@ -41,6 +41,10 @@ if (databaseKind === 'postgres') {
   })
   // Statistics are taken when the test says so, not when autovacuum comes by.
   await client.query('alter table events set (autovacuum_enabled = off)')
+  await client.query(
+    `insert into lanes (subscription_id, partner_id, owner)
+     select 'sub_' || lpad(n::text, 8, '0'), 'ptr_' || n % 4, 'wrk_1' from generate_series(0, ${laneCount - 1}) n`,
+  )
 
   const explain = async (sql: string, values: readonly unknown[]): Promise<Cost> => {
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${sql}`, values as unknown[])
@@ -151,7 +155,7 @@ async function costOfSettling(
   const count = 200
   let cost: Cost | undefined
   const query = async (text: string, values: readonly Value[] = []) => {
-    if (text.includes('for share')) return { rows: [], count: 1 } // the fence
+    if (text.includes('for key share')) return { rows: [], count: 1 } // the fence
     await client.query('begin')
     cost = await explain(text, values)
     await client.query('rollback')
