@@ -18,7 +18,7 @@ export interface RateLimit {
 
 export function oneOf<const T extends string>(...allowed: T[]) {
   return (given: string): T => {
-    if (!allowed.includes(given as T)) throw new Mistake(`must be one of ${allowed.join(', ')}`)
+    if (!allowed.includes(given as T)) throw new Mistake(`must be one of ${allowed.filter(Boolean).join(', ')}`)
     return given as T
   }
 }

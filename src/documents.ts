@@ -2,8 +2,10 @@
 import type { Config } from './config.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Route } from './http/route.ts'
+import { ReconciliationReport } from './operator/order-routes.ts'
 import * as operator from './operator/schema.ts'
 import { Publication, PublishedEvent, SigningKey } from './operator/webhook-routes.ts'
+import * as orders from './orders/schema.ts'
 import * as partner from './partners/schema.ts'
 import { version } from './version.ts'
 import {
@@ -27,7 +29,7 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
       rateLimited: true,
       version,
       description:
-        'Read your account configuration, subscribe to events and follow their delivery, manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
+        'Read your account configuration, subscribe to events and follow their delivery, create and confirm withdrawal orders, manage your API keys. Every path also answers without `/v1`. Times are ISO 8601, money is decimal strings, lists are newest first.',
       server: `${publicBase(config.publicUrl)}/v1`,
       security: {
         name: 'apiKey',
@@ -38,6 +40,9 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         Partner: 'The account of the calling partner.',
         'Webhook subscriptions': 'Where to send which events.',
         'Webhook events': 'What was sent, how it went, and sending it again.',
+        Orders: 'Withdrawals, from creation to settlement.',
+        'Outgoing instructions': 'Where withdrawals may go.',
+        'Settlement accounts': 'Balances and statements.',
         'API keys': 'Credentials of the calling partner.',
         ...(config.mode === 'sandbox' ? { Sandbox: 'Only in sandbox mode.' } : {}),
         Events: 'The calls that your endpoint receives, each with an `X-JWT-SIGNATURE`.',
@@ -64,6 +69,13 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         Attempt: webhooks.Attempt,
         ResentEvent: webhooks.ResentEvent,
         BulkResend: webhooks.BulkResend,
+        Order: orders.Order,
+        NewOrder: orders.NewOrder,
+        Withdrawal: orders.Withdrawal,
+        Instruction: orders.Instruction,
+        NewInstruction: orders.NewInstruction,
+        SettlementAccount: orders.SettlementAccount,
+        StatementEntry: orders.StatementEntry,
         OrderEntity,
         PartnerOrderEntity,
         CustomerEntity,
@@ -81,7 +93,8 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
       title: 'Operator API',
       rateLimited: false,
       version,
-      description: 'Run the service: partners, their configuration and keys, operator tokens, the audit log.',
+      description:
+        'Run the service: partners, their configuration and keys, payouts and reconciliation, operator tokens, the audit log.',
       server: '/operator/v1',
       security: { name: 'operatorToken', description: '`Authorization: Bearer …` with an operator token.' },
       tags: {
@@ -89,6 +102,7 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         Configuration: 'What they may do.',
         'API keys': 'How they call.',
         Events: 'What the platform tells them.',
+        Orders: 'What they are paid, and proof that the money adds up.',
         'Signing keys': 'What webhooks are signed with.',
         'Operator tokens': 'Who operates.',
         'Audit log': 'Who did what.',
@@ -113,6 +127,11 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         PublishedEvent,
         Publication,
         SigningKey,
+        Order: orders.Order,
+        OperatorOrder: orders.OperatorOrder,
+        Withdrawal: orders.Withdrawal,
+        NewTopUp: orders.NewTopUp,
+        ReconciliationReport,
       },
     },
     routes,

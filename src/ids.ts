@@ -3,7 +3,21 @@ import { randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford's base 32, lower case: no i, l, o or u to misread
 
-export type IdPrefix = 'ptr' | 'key' | 'opt' | 'aud' | 'req' | 'sub' | 'evt' | 'pub' | 'wrk' | 'sig' | 'bulk'
+export type IdPrefix =
+  | 'ptr'
+  | 'key'
+  | 'opt'
+  | 'aud'
+  | 'req'
+  | 'sub'
+  | 'evt'
+  | 'pub'
+  | 'wrk'
+  | 'sig'
+  | 'bulk'
+  | 'oin'
+  | 'ord'
+  | 'pay'
 
 export function newId(prefix: IdPrefix, atMs = Date.now()): string {
   return `${prefix}_${encodeTime(atMs)}${randomText(16)}`

@@ -9,7 +9,6 @@ import { startChangeFeed } from './db/changes.ts'
 import { claimDatabase } from './db/installation.ts'
 import { openDatabase } from './db/open.ts'
 import { startEngine } from './delivery/engine.ts'
-import { ensureOperationsHook } from './delivery/operations.ts'
 import { startRetention } from './delivery/retention.ts'
 import { createSender, type Resolve } from './delivery/sender.ts'
 import { createTestSender } from './delivery/test-event.ts'
@@ -21,10 +20,14 @@ import { type Route, route } from './http/route.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
+import { orderAdministration } from './operator/order-routes.ts'
 import { partnerAdministration } from './operator/partner-routes.ts'
 import { metricsReply, serviceAdministration } from './operator/service-routes.ts'
 import { cacheOperatorTokens } from './operator/tokens.ts'
 import { webhookAdministration } from './operator/webhook-routes.ts'
+import { startOrderJobs } from './orders/jobs.ts'
+import { orderRoutes } from './orders/routes.ts'
+import { settlementRoutes } from './orders/settlement-routes.ts'
 import { createDirectory } from './partners/directory.ts'
 import { createPartnerGate } from './partners/gate.ts'
 import { deleteExpiredTokens } from './partners/queries.ts'
@@ -36,6 +39,7 @@ import { type Signer, startSigner } from './signing/signer.ts'
 import { version } from './version.ts'
 import { startBulkWorker } from './webhooks/bulk.ts'
 import { eventRoutes } from './webhooks/event-routes.ts'
+import { ensureOperationsHook } from './webhooks/operations.ts'
 import { createPublisher } from './webhooks/publisher.ts'
 import { subscriptionRoutes } from './webhooks/routes.ts'
 import { createWaker } from './webhooks/signals.ts'
@@ -89,7 +93,7 @@ export async function startService(
     let stopEngine: (() => Promise<void>) | undefined
     if (config.role !== 'api') {
       stopEngine = await startEngine(ctx, signer, sender, waker)
-      undo.push(startBulkWorker(ctx, waker), startRetention(ctx), stopEngine)
+      undo.push(startBulkWorker(ctx, waker), startRetention(ctx), startOrderJobs(ctx, waker), stopEngine)
     }
     const usage = trackKeyUsage(ctx)
     undo.push(usage.stop)
@@ -103,7 +107,9 @@ export async function startService(
       ...partnerRoutes(ctx, directory, feed),
       ...subscriptionRoutes(ctx, { guard, waker, sendTest: createTestSender(ctx, signer, sender) }),
       ...eventRoutes(ctx, waker),
-      ...(config.mode === 'sandbox' ? sandboxRoutes(publisher) : []),
+      ...orderRoutes(ctx, waker),
+      ...settlementRoutes(ctx),
+      ...(config.mode === 'sandbox' ? sandboxRoutes(ctx, publisher, waker) : []),
     ]
     const partner = createListener(ctx, {
       name: 'partner',
@@ -116,6 +122,7 @@ export async function startService(
     const operatorApi = [
       ...partnerAdministration(ctx, changes, waker),
       ...webhookAdministration(ctx, changes, publisher, masterKeys),
+      ...orderAdministration(ctx, waker),
       ...serviceAdministration(ctx, changes),
     ]
     const operator = createListener(ctx, {

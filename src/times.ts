@@ -21,6 +21,15 @@ export function offsetMicrosOrNull(time: Timestamp | null): string | null {
   return time === null ? null : offsetMicros(time)
 }
 
+// Orders: 2026-01-05T12:00:00+00:00
+export function offsetSeconds(time: Timestamp): string {
+  return `${time.slice(0, 19)}+00:00`
+}
+
+export function offsetSecondsOrNull(time: Timestamp | null): string | null {
+  return time === null ? null : offsetSeconds(time)
+}
+
 // A time as callers write it (any offset, any year, up to nanoseconds) to the inside form; what lies outside of the years that
 // both JavaScript and PostgreSQL can write becomes the nearest that does not.
 export function fromWire(text: string): Timestamp {

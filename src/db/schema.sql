@@ -162,6 +162,63 @@ create table operator_tokens (
   constraint operator_tokens_secret_hash_key UNIQUE (secret_hash)
 );
 
+create table orders (
+  partner_id text not null,
+  id text not null,
+  operation text not null,
+  state text not null,
+  state_reason text,
+  reference_id text,
+  currency text not null,
+  amount numeric not null,
+  destination_amount numeric not null,
+  fee_amount numeric not null,
+  instruction_id text,
+  returned_order_id text,
+  payout_id text,
+  taken_at timestamp with time zone,
+  taken_by text,
+  alerted_at timestamp with time zone,
+  rail_due_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  processed_at timestamp with time zone,
+  last_updated_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  constraint orders_pkey PRIMARY KEY (partner_id, id),
+  constraint orders_id_key UNIQUE (id),
+  constraint orders_payout_id_key UNIQUE (payout_id),
+  constraint orders_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint orders_partner_id_instruction_id_fkey FOREIGN KEY (partner_id, instruction_id) REFERENCES outgoing_instructions(partner_id, id),
+  constraint orders_partner_id_returned_order_id_fkey FOREIGN KEY (partner_id, returned_order_id) REFERENCES orders(partner_id, id),
+  constraint orders_amount_check CHECK ((amount > (0)::numeric)),
+  constraint orders_check CHECK ((amount = (destination_amount + fee_amount))),
+  constraint orders_check1 CHECK (((operation = 'withdrawal'::text) = (instruction_id IS NOT NULL))),
+  constraint orders_check2 CHECK (((operation = 'withdrawal_return'::text) = (returned_order_id IS NOT NULL))),
+  constraint orders_check3 CHECK (((state = ANY (ARRAY['completed'::text, 'cancelled'::text])) = (closed_at IS NOT NULL))),
+  constraint orders_destination_amount_check CHECK ((destination_amount > (0)::numeric)),
+  constraint orders_fee_amount_check CHECK ((fee_amount >= (0)::numeric)),
+  constraint orders_operation_check CHECK ((operation = ANY (ARRAY['withdrawal'::text, 'top_up'::text, 'withdrawal_return'::text]))),
+  constraint orders_state_check CHECK ((state = ANY (ARRAY['awaiting_confirmation'::text, 'pending'::text, 'processing'::text, 'completed'::text, 'cancelled'::text])))
+);
+
+create table outgoing_instructions (
+  partner_id text not null,
+  id text not null,
+  type text not null,
+  currency text not null,
+  label text not null default ''::text,
+  fields json not null,
+  fingerprint text not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  created_by text not null,
+  constraint outgoing_instructions_pkey PRIMARY KEY (partner_id, id),
+  constraint outgoing_instructions_id_key UNIQUE (id),
+  constraint outgoing_instructions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id)
+);
+
 create table partner_configurations (
   partner_id text not null,
   version integer not null,
@@ -181,6 +238,18 @@ create table partners (
   constraint partners_state_check CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text])))
 );
 
+create table postings (
+  partner_id text not null,
+  currency text not null,
+  entry bigint not null,
+  account text not null,
+  amount numeric not null,
+  constraint postings_pkey PRIMARY KEY (partner_id, currency, entry, account),
+  constraint postings_partner_id_currency_entry_fkey FOREIGN KEY (partner_id, currency, entry) REFERENCES settlement_entries(partner_id, currency, entry),
+  constraint postings_account_check CHECK ((account = ANY (ARRAY['available'::text, 'held'::text, 'fees'::text, 'payouts'::text, 'top_ups'::text]))),
+  constraint postings_amount_check CHECK ((amount <> (0)::numeric))
+);
+
 create table publications (
   partner_id text not null,
   id text not null,
@@ -189,6 +258,40 @@ create table publications (
   event_ids text[] not null,
   created_at timestamp with time zone not null default now(),
   constraint publications_pkey PRIMARY KEY (partner_id, id)
+);
+
+create table settlement_accounts (
+  partner_id text not null,
+  currency text not null,
+  available numeric not null default 0,
+  held numeric not null default 0,
+  fees numeric not null default 0,
+  payouts numeric not null default 0,
+  top_ups numeric not null default 0,
+  last_entry bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint settlement_accounts_pkey PRIMARY KEY (partner_id, currency),
+  constraint settlement_accounts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint settlement_accounts_available_check CHECK ((available >= (0)::numeric)),
+  constraint settlement_accounts_check CHECK ((((((available + held) + fees) + payouts) + top_ups) = (0)::numeric)),
+  constraint settlement_accounts_held_check CHECK ((held >= (0)::numeric))
+);
+
+create table settlement_entries (
+  partner_id text not null,
+  currency text not null,
+  entry bigint not null,
+  kind text not null,
+  order_id text not null,
+  available numeric not null,
+  held numeric not null,
+  created_at timestamp with time zone not null,
+  constraint settlement_entries_pkey PRIMARY KEY (partner_id, currency, entry),
+  constraint settlement_entries_partner_id_order_id_kind_key UNIQUE (partner_id, order_id, kind),
+  constraint settlement_entries_partner_id_currency_fkey FOREIGN KEY (partner_id, currency) REFERENCES settlement_accounts(partner_id, currency),
+  constraint settlement_entries_partner_id_order_id_fkey FOREIGN KEY (partner_id, order_id) REFERENCES orders(partner_id, id),
+  constraint settlement_entries_kind_check CHECK ((kind = ANY (ARRAY['top_up'::text, 'hold'::text, 'release'::text, 'payout'::text, 'return'::text])))
 );
 
 create table signals (
@@ -269,7 +372,23 @@ CREATE INDEX lanes_owner ON public.lanes USING btree (owner);
 
 CREATE UNIQUE INDEX operator_tokens_name ON public.operator_tokens USING btree (name) WHERE (revoked_at IS NULL);
 
+CREATE INDEX orders_expiry ON public.orders USING btree (expires_at) WHERE (state = 'awaiting_confirmation'::text);
+
+CREATE INDEX orders_partner_state ON public.orders USING btree (partner_id, state, id);
+
+CREATE INDEX orders_rail ON public.orders USING btree (rail_due_at) WHERE (rail_due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX orders_reference ON public.orders USING btree (partner_id, operation, reference_id);
+
+CREATE UNIQUE INDEX orders_returned ON public.orders USING btree (partner_id, returned_order_id);
+
+CREATE INDEX orders_state ON public.orders USING btree (state, id);
+
+CREATE INDEX orders_taken ON public.orders USING btree (taken_at) WHERE ((state = 'processing'::text) AND (alerted_at IS NULL));
+
 CREATE INDEX publications_created_at ON public.publications USING btree (created_at);
+
+CREATE INDEX settlement_entries_created_at ON public.settlement_entries USING btree (partner_id, currency, created_at);
 
 CREATE INDEX signals_created_at ON public.signals USING btree (created_at);
 
@@ -286,4 +405,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_settlement_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'settlement entries are append-only';
+end
+$function$;
+
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+
+CREATE TRIGGER postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_settlement_change();
+
+CREATE TRIGGER settlement_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.settlement_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_settlement_change();

@@ -3,9 +3,9 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import { type Actor, audit } from '../partners/audit.ts'
+import { emitOperational, operationsPartnerId } from '../webhooks/operations.ts'
 import { signalLanes } from '../webhooks/signals.ts'
 import type { Lane } from './lane.ts'
-import { emitOperational } from './operations.ts'
 import type { Result } from './settle.ts'
 
 const disableAfterAttempts = 20
@@ -17,7 +17,7 @@ export async function writeHealth(ctx: Context, tx: Tx, results: readonly Result
   for (const { lane } of results) if (lane.failures > 0 || lane.row.failures > 0) changed.add(lane)
   const gone = results.filter(({ outcome }) => outcome.kind === 'status' && outcome.status === 410)
   for (const { lane, health } of results) {
-    if (health !== undefined) await emitOperational(ctx, tx, `endpoint-${health}`, lane)
+    if (health !== undefined) await tellOperator(ctx, tx, `endpoint-${health}`, lane)
   }
   for (const { lane, url } of gone) await disable(ctx, tx, lane, url, 'endpoint_gone', false)
   for (const lane of changed)
@@ -66,6 +66,13 @@ async function disable(
     targetId: lane.id,
     details: { reason },
   })
-  await emitOperational(ctx, tx, 'endpoint-disabled', lane, reason)
+  await tellOperator(ctx, tx, 'endpoint-disabled', lane, { disabled_reason: reason })
   await signalLanes(tx, [lane.id], '*')
+}
+
+// About every endpoint but the operator's own.
+async function tellOperator(ctx: Context, tx: Tx, action: string, lane: Lane, more: object = {}): Promise<void> {
+  if (lane.partnerId === operationsPartnerId) return
+  const subscription = { id: lane.id, partner_id: lane.partnerId, url: lane.row.url, ...more }
+  await emitOperational(ctx, tx, action, lane.id, { subscription })
 }

@@ -1,6 +1,7 @@
 // The rules of a partner configuration that a schema cannot say, each refusal naming the place; and the account a partner reads.
 import { RE2JS } from 're2js'
 import { fail } from '../errors.ts'
+import { compareDecimals, placesOf } from '../money.ts'
 import { currencyDecimals } from './currencies.ts'
 import type { PartnerAccount, PartnerConfiguration } from './schema.ts'
 
@@ -76,7 +77,7 @@ export function checkConfiguration(configuration: PartnerConfiguration): void {
     }
     checkCurrency(fee.currency, `withdrawal_fees[${i}].currency`)
     const decimals = currencyDecimals(fee.currency, assets)!
-    if ((fee.fixed.split('.')[1] ?? '').length > decimals) {
+    if (placesOf(fee.fixed) > decimals) {
       refuse(`withdrawal_fees[${i}].fixed`, `has more decimals than ${fee.currency}, which has ${decimals}`)
     }
     if (compareDecimals(fee.percentage, '100') > 0) refuse(`withdrawal_fees[${i}].percentage`, 'must be at most 100')
@@ -142,17 +143,6 @@ function refuseMinAboveMax(
 
 function isZero(decimal: string): boolean {
   return /^0(\.0+)?$/.test(decimal)
-}
-
-// Decimal strings compared exactly, as whole numbers of the smaller unit.
-function compareDecimals(a: string, b: string): number {
-  const places = Math.max(...[a, b].map((each) => (each.split('.')[1] ?? '').length))
-  const scaled = (text: string) => {
-    const [whole = '', fraction = ''] = text.split('.')
-    return BigInt(whole + fraction.padEnd(places, '0'))
-  }
-  const [x, y] = [scaled(a), scaled(b)]
-  return x < y ? -1 : x > y ? 1 : 0
 }
 
 function isHttpsUrl(text: string): boolean {

@@ -84,3 +84,8 @@ export const demoConfiguration: PartnerConfiguration = {
     { type: 'mx_clabe', currency: 'MXN', fixed: '7.50', percentage: '0.25' },
   ],
 }
+
+export const demoFunds = [
+  { currency: 'ARS', amount: '1000000.00', reference_id: 'demo-funds-ars' },
+  { currency: 'MXN', amount: '50000.00', reference_id: 'demo-funds-mxn' },
+]

@@ -1,4 +1,4 @@
-// The sandbox's demo partner: made at the first start, with a full configuration and a key that later starts show again.
+// The sandbox's demo partner: made at the first start, with a full configuration, funds, and a key that later starts show again.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -17,12 +17,14 @@ import type { Context } from '../context.ts'
 import { recordChange } from '../db/changes.ts'
 import type { Tx } from '../db/db.ts'
 import { randomText } from '../ids.ts'
+import { topUp } from '../orders/orders.ts'
+import { findOrderByReference } from '../orders/queries.ts'
 import type { Actor } from '../partners/audit.ts'
 import { createKey, newSecret, splitSecret } from '../partners/keys.ts'
 import { createPartner } from '../partners/partners.ts'
 import { findCredential } from '../partners/queries.ts'
 import { scopes } from '../partners/schema.ts'
-import { demoConfiguration } from './demo-configuration.ts'
+import { demoConfiguration, demoFunds } from './demo-configuration.ts'
 
 const sandbox: Actor = { kind: 'system', id: 'sandbox', name: 'sandbox', requestId: null }
 
@@ -33,6 +35,9 @@ export async function ensureDemoPartner(ctx: Context): Promise<{ partnerId: stri
     const id = (await lockDemoPartner(tx)) ?? (await createDemoPartner(tx))
     const known = await findCredential(tx, splitSecret(secret)!.prefix)
     if (!known) await createKey(tx, sandbox, id, { name: 'demo', scopes: [...scopes] }, { secret, now: ctx.now() })
+    for (const funds of demoFunds) {
+      if (!(await findOrderByReference(tx, id, 'top_up', funds.reference_id))) await topUp(tx, sandbox, id, funds)
+    }
     return id
   })
   return { partnerId, secret }
