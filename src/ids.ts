@@ -28,10 +28,19 @@ export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${encodeTime(atMs)}${'0'.repeat(16)}`
 }
 
+// Random bytes are drawn many at a time: asking for a few costs as much as asking for thousands. None is used twice.
+const drawnAtOnce = 4_096
+let drawn = Buffer.alloc(0)
+let used = 0
+
 // Each character carries five random bits.
 export function randomText(length: number): string {
+  if (used + length > drawn.length) {
+    drawn = randomBytes(Math.max(drawnAtOnce, length))
+    used = 0
+  }
   let text = ''
-  for (const byte of randomBytes(length)) text += alphabet[byte & 31]
+  for (const end = used + length; used < end; used++) text += alphabet[drawn[used]! & 31]
   return text
 }
 

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { fromDatabase } from '../times.ts'
+import { toParameter } from './arrays.ts'
 import { DatabaseUnavailable, type Db, type Queryable, type Tx, toRows, type Value } from './db.ts'
 
 const listenAgainMs = 1_000
@@ -156,7 +157,7 @@ async function run<R extends object>(
   values: readonly Value[] = [],
   timeoutMs = statementTimeoutMs,
 ) {
-  const query = { text, values: values as unknown[], rowMode: 'array' as const, query_timeout: timeoutMs }
+  const query = { text, values: values.map(toParameter), rowMode: 'array' as const, query_timeout: timeoutMs }
   const result = await unlessUnavailable(client.query(query))
   return {
     rows: toRows<R>(result.fields?.map((field) => field.name) ?? [], result.rows),

@@ -9,7 +9,6 @@ import { createChores } from './chores.ts'
 import { writeHealth } from './health.ts'
 import {
   acceptRows,
-  concurrencyLimit,
   type Entry,
   endReading,
   expectRetry,
@@ -28,17 +27,18 @@ import { countAttempts } from './measures.ts'
 import { joinWorkers } from './membership.ts'
 import type { Outcome } from './outcome.ts'
 import { createOwnership } from './ownership.ts'
-import { type QueueRequest, readQueues } from './queries.ts'
+import { createPace } from './pace.ts'
+import { readQueues } from './queries.ts'
+import { nextReadings } from './reading.ts'
 import type { Sender } from './sender.ts'
 import { createSettler, type Result } from './settle.ts'
 import { openSignalFeed } from './signal-feed.ts'
 import { createWindow } from './window.ts'
 
 const windowSize = 1_000
-const lanesInOneRead = 200
-const mostBuffered = 100
 const pollEveryMs = 500
 const sweepEveryMs = 500
+const paceEveryMs = 100
 const mostUnsettled = 2_000
 const settleWithinMs = 10_000
 const lookAgainEveryMs = 60_000
@@ -51,7 +51,8 @@ interface Flight {
 
 // Returns what stops it; to be called any number of times.
 export async function startEngine(ctx: Context, signer: Signer, sender: Sender, waker: Waker) {
-  const window = createWindow(windowSize)
+  const pace = createPace(windowSize)
+  const window = createWindow(windowSize, pace.limit)
   const flights = new Set<Flight>()
   const hungry = new Set<Lane>()
   const measures = countAttempts(ctx.metrics)
@@ -132,22 +133,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     const began = epoch
     try {
       while (hungry.size > 0 && !stopping && began === epoch) {
-        const nowMs = performance.now()
-        const requests: (QueueRequest & { lane: Lane; generation: number })[] = []
-        for (const lane of hungry) {
-          if (requests.length >= lanesInOneRead) break
-          hungry.delete(lane)
-          const take = Math.min(mostBuffered, 2 * concurrencyLimit(lane))
-          for (const queue of wants(lane, nowMs))
-            requests.push({
-              lane,
-              generation: lane.generation,
-              subscriptionId: lane.id,
-              queue,
-              position: lane.queues[queue].position,
-              take,
-            })
-        }
+        const requests = nextReadings(hungry, performance.now())
         if (requests.length === 0) break
         for (const { lane, queue } of requests) {
           lane.reading = true
@@ -273,7 +259,11 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   await ownership.takeFree()
   waker.onWake(pollSoon)
   const stopListening = ctx.db.listen?.(signalChannel, pollSoon)
-  const timers = [setInterval(pollSoon, pollEveryMs), setInterval(sweep, sweepEveryMs)]
+  const timers = [
+    setInterval(pollSoon, pollEveryMs),
+    setInterval(sweep, sweepEveryMs),
+    setInterval(() => pace.adjust(window.blocked()), paceEveryMs),
+  ]
   measures.gauges(() => window.inFlight(), lanes)
 
   // Nothing new is started; what is under way is finished and settled; then the lanes are let go.

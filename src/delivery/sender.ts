@@ -49,9 +49,9 @@ export function createSender(config: Config, guard: TargetGuard, resolve?: Resol
 
   return {
     async send(url, headers, body) {
-      const { origin, pathname, search } = new URL(url)
+      const { origin, path } = parse(url)
       const deadline = { startedAt: performance.now(), timeoutMs }
-      const request = { origin, path: pathname + search, method: 'POST' as const, headers: headers as string[], body }
+      const request = { origin, path, method: 'POST' as const, headers: headers as string[], body }
       const target = originOf(origin)
       target.inFlight++
       const outcome = await exchange(target.pool, request, deadline)
@@ -64,6 +64,21 @@ export function createSender(config: Config, guard: TargetGuard, resolve?: Resol
       await Promise.all([...origins.values()].map(({ pool }) => pool.destroy()))
     },
   }
+}
+
+// The same few URLs again and again.
+const parsed = new Map<string, { origin: string; path: string }>()
+const mostParsed = 10_000
+
+function parse(url: string): { origin: string; path: string } {
+  let found = parsed.get(url)
+  if (!found) {
+    const { origin, pathname, search } = new URL(url)
+    found = { origin, path: pathname + search }
+    if (parsed.size >= mostParsed) parsed.clear()
+    parsed.set(url, found)
+  }
+  return found
 }
 
 function openPool(origin: string, connect: buildConnector.connector): Pool {

@@ -1,6 +1,7 @@
 // The window: which lane starts the next attempt. Partners take turns, then the lanes of each; endpoints that have not shown
 // that they answer quickly share a part of the window, so that no number of hung ones can fill it. One that was slow but did
-// answer is not left to wait among the hung: it may start one attempt, as an unknown one may, and so show that it is well.
+// answer is not left to wait among the hung: it may start one attempt, as an unknown one may, and so show that it is well. How
+// many attempts the quick ones have under way together, `quickLimit` says.
 import { answers, type Lane, nextQueue, type QueueName } from './lane.ts'
 
 interface PartnerTurn {
@@ -15,11 +16,12 @@ export interface Window {
   ended(lane: Lane): void
   reclassify(lane: Lane, change: () => void): void // around anything that may change `slow` or `proven`
   retryBlocked(): void
+  blocked(): boolean // whether some could start, but for the share of their kind
   inFlight(): number
   clear(): void
 }
 
-export function createWindow(size: number): Window {
+export function createWindow(size: number, quickLimit: () => number = () => size): Window {
   const slowLimit = Math.floor(size / 2)
   const unprovenLimit = Math.floor((size * 3) / 4) // slow ones included
   const partners = new Map<string, PartnerTurn>()
@@ -36,7 +38,7 @@ export function createWindow(size: number): Window {
   const fits = (lane: Lane) => {
     if (lane.slow && slow < slowLimit) return true
     if (lane.slow && !(answers(lane) && lane.inFlight === 0)) return false
-    return (lane.proven && !lane.slow) || slow + unproven < unprovenLimit
+    return lane.proven && !lane.slow ? total - slow - unproven < quickLimit() : slow + unproven < unprovenLimit
   }
   // Endpoints that answered well and then hang, many at once, hold places beyond their share: those do not count against the
   // others, up to a second window's worth.
@@ -85,7 +87,7 @@ export function createWindow(size: number): Window {
       lane.inFlight--
       total--
       count(lane, -1)
-      if (lane.slow || !lane.proven) unblock(2)
+      unblock(2)
     },
     reclassify(lane, change) {
       count(lane, -lane.inFlight)
@@ -94,6 +96,7 @@ export function createWindow(size: number): Window {
       unblock(2)
     },
     retryBlocked: () => unblock(blocked.length),
+    blocked: () => blocked.length > 0,
     inFlight: () => total,
     clear() {
       partners.clear()

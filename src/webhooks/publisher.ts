@@ -134,41 +134,48 @@ interface KnownPublication {
 
 async function record(tx: Tx, submissions: readonly Submission[]): Promise<Outcome[]> {
   const planned = await plan(tx, submissions)
-  const hashes = submissions.map(contentHash)
+  const items = submissions.flatMap((submission, i): Item[] => {
+    const mine = planned[i]
+    return mine ? [{ key: keyOf(submission), submission, planned: mine, hash: contentHash(submission) }] : []
+  })
   // In one order everywhere, so that two commits that share ids wait for each other instead of deadlocking.
-  const order = [...submissions.keys()]
-    .filter((i) => planned[i])
-    .sort((a, b) => (keyOf(submissions[a]!) < keyOf(submissions[b]!) ? -1 : 1))
-  const fresh = await insertPublications(
-    tx,
-    order.map((i) => ({ submission: submissions[i]!, planned: planned[i]!, hash: hashes[i]! })),
-  )
-  const repeats = order.filter((i) => !fresh.has(keyOf(submissions[i]!)))
+  items.sort((a, b) => (a.key < b.key ? -1 : 1))
+  const fresh = await insertPublications(tx, items)
   const known = await findPublications(
     tx,
-    repeats.map((i) => submissions[i]!),
+    items.filter(({ key }) => !fresh.has(key)).map(({ submission }) => submission),
   )
   await insertEvents(
     tx,
-    order.filter((i) => fresh.has(keyOf(submissions[i]!))).flatMap((i) => planned[i]!.events),
+    items.filter(({ key }) => fresh.has(key)).flatMap((item) => item.planned.events),
   )
 
-  return submissions.map((submission, i) => {
-    const mine = planned[i]
-    if (!mine) return { error: fail('not_found', 'partner_id names no partner.') }
-    if (fresh.has(keyOf(submission))) return { published: toPublished(submission.id, mine) }
-    const before = known.get(keyOf(submission))
-    if (!before || Buffer.compare(before.contentHash, hashes[i]!) !== 0) {
-      return { error: fail('conflict', 'id was used for an event with other content.') }
-    }
-    return { published: { id: submission.id, publication_id: before.publicationId, event_ids: before.eventIds } }
-  })
+  const outcomes = new Map(items.map((item) => [item.submission, outcomeOf(item, fresh, known)]))
+  const noPartner = { error: fail('not_found', 'partner_id names no partner.') }
+  return submissions.map((submission) => outcomes.get(submission) ?? noPartner)
 }
 
-async function insertPublications(
-  tx: Tx,
-  items: readonly { submission: Submission; planned: Planned; hash: Buffer }[],
-): Promise<Set<string>> {
+interface Item {
+  readonly key: string
+  readonly submission: Submission
+  readonly planned: Planned
+  readonly hash: Buffer
+}
+
+function outcomeOf(
+  { key, submission, planned, hash }: Item,
+  fresh: ReadonlySet<string>,
+  known: ReadonlyMap<string, KnownPublication>,
+): Outcome {
+  if (fresh.has(key)) return { published: toPublished(submission.id, planned) }
+  const before = known.get(key)
+  if (!before || Buffer.compare(before.contentHash, hash) !== 0) {
+    return { error: fail('conflict', 'id was used for an event with other content.') }
+  }
+  return { published: { id: submission.id, publication_id: before.publicationId, event_ids: before.eventIds } }
+}
+
+async function insertPublications(tx: Tx, items: readonly Item[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ partnerId: string; id: string }>(
     `insert into publications (partner_id, id, publication_id, content_hash, event_ids)
      select partner_id, id, publication_id, content_hash, string_to_array(event_ids, ' ')

@@ -81,3 +81,21 @@ test('endpoints known to fail begin as slow ones after a takeover, until one ans
   learn(lane, { kind: 'reset', detail: '', durationMs: 10 }, 10)
   assert.equal(lane.slow, false)
 })
+
+test('quick endpoints share what the pace allows; slow and unknown ones are not held back by it', () => {
+  let quick = 5
+  const window = createWindow(40, () => quick)
+  const lanes = Array.from({ length: 10 }, () => laneOf('well', proven))
+  for (const lane of lanes) window.offer(lane)
+  const unknown = laneOf('unknown')
+  window.offer(unknown)
+  const started = fill(window)
+  assert.equal(started.filter((lane) => lane.proven).length, 5)
+  assert.ok(started.includes(unknown))
+  assert.ok(window.blocked())
+  window.ended(started.find((lane) => lane.proven)!)
+  assert.equal(fill(window).length, 1, 'one ended, so one more may start')
+  quick = 40
+  window.retryBlocked()
+  assert.ok(fill(window).length >= 10)
+})

@@ -24,6 +24,7 @@ const asRoot = process.getuid?.() === 0
 
 export interface PostgresServer {
   readonly port: number
+  pid(): number
   url(database?: string): string
   start(): Promise<void> // again, after kill() or stop(): the same data on the same port
   kill(): Promise<void> // kill -9 of the server and every one of its processes
@@ -109,6 +110,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
   return {
     port,
+    pid: () => server!.pid!,
     url,
     start,
     stop,
