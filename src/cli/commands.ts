@@ -70,7 +70,7 @@ Usage: partner-service <command> [--help] [--json]
 
 ${lines.join('\n')}
 
-The others talk to a running service: OPERATOR_URL (default http://127.0.0.1:OPERATOR_PORT) with OPERATOR_TOKEN
+All but the first three talk to a running service: OPERATOR_URL (default http://127.0.0.1:OPERATOR_PORT) with OPERATOR_TOKEN
 (default: the token that a sandbox keeps in DATA_DIR/operator-token). Settings are read from the environment and from .env;
 docs/configuration.md lists them.`
 }

@@ -16,7 +16,7 @@ import { tellStory } from './demo-story.ts'
 export const demo: Command = {
   words: 'demo',
   flags: { fast: 'do not pause between the steps' },
-  summary: 'Play the story of an order step by step, with verified webhooks; touches nothing of yours.',
+  summary: 'Play the story of an order, step by step, with a service of its own.',
   async run({ flags, json }) {
     const screen = json
       ? createJsonScreen()
