@@ -6,35 +6,30 @@ import { join } from 'node:path'
 import { parseConfig } from '../config.ts'
 import { startService } from '../service.ts'
 import { version } from '../version.ts'
-import type { Command } from './command.ts'
+import type { Input } from './command.ts'
 import { createLogger } from './configured.ts'
 import { makeCertificates } from './demo-certificates.ts'
 import { startReceiver } from './demo-receiver.ts'
 import { createJsonScreen, createTextScreen } from './demo-screen.ts'
 import { tellStory } from './demo-story.ts'
 
-export const demo: Command = {
-  words: 'demo',
-  flags: { fast: 'do not pause between the steps' },
-  summary: 'Play the story of an order, step by step, with a service of its own.',
-  async run({ flags, json }) {
-    const screen = json
-      ? createJsonScreen()
-      : createTextScreen({ pauses: process.stdout.isTTY === true && !flags.has('fast') })
-    screen.say(`Partner Service ${version}: the story of an order\n\n${introduction}\n`)
-    const folder = ownFolder()
-    const { url, operatorUrl, operatorToken, key, receiver, stop } = await setTheStage(folder)
-    try {
-      screen.say(`  Partner API   ${url}/v1\n  Operator API  ${operatorUrl}/operator/v1`)
-      screen.say(`  Endpoint      ${receiver.url}`)
-      await tellStory({ url, operatorUrl, operatorToken, key, receiver, screen })
-    } finally {
-      screen.end()
-      await stop()
-    }
-    screen.say(screen.failures === 0 ? ending : `${screen.failures} of the checks above did NOT hold.`)
-    return screen.failures === 0 ? 0 : 1
-  },
+export async function playDemo({ flags, json }: Input): Promise<number> {
+  const screen = json
+    ? createJsonScreen()
+    : createTextScreen({ pauses: process.stdout.isTTY === true && !flags.has('fast') })
+  screen.say(`Partner Service ${version}: the story of an order\n\n${introduction}\n`)
+  const folder = ownFolder()
+  const { url, operatorUrl, operatorToken, key, receiver, stop } = await setTheStage(folder)
+  try {
+    screen.say(`  Partner API   ${url}/v1\n  Operator API  ${operatorUrl}/operator/v1`)
+    screen.say(`  Endpoint      ${receiver.url}`)
+    await tellStory({ url, operatorUrl, operatorToken, key, receiver, screen })
+  } finally {
+    screen.end()
+    await stop()
+  }
+  screen.say(screen.failures === 0 ? ending : `${screen.failures} of the checks above did NOT hold.`)
+  return screen.failures === 0 ? 0 : 1
 }
 
 // Removed however the demo ends, also by Ctrl-C or when nobody reads on.
