@@ -125,7 +125,7 @@ async function followWebhooks({ receiver, screen }: Stage, orderId: string, stat
 async function forge(screen: Screen, { headers, body }: Delivery, keys: JWTVerifyGetKey, subscriptionId: string) {
   const forged = Buffer.from(body.toString().replace('10000.00', '90000.00'))
   const verdict = await verifyWebhook({ headers, body: forged }, keys, subscriptionId)
-  screen.check(`refused: ${verdict.ok ? 'no, it was believed' : verdict.why}`, !verdict.ok)
+  screen.check(verdict.ok ? 'it is refused' : `it is refused: ${verdict.why}`, !verdict.ok)
 }
 
 function createCalls({ url, operatorUrl, key, operatorToken, screen }: Stage) {

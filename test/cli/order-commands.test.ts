@@ -1,4 +1,4 @@
-// The operator's commands about money: what they print for people and for programs, and their exit codes. About 20 s, because
+// The operator's commands about money: what they print for people and for programs, and their exit codes. About 10 s, because
 // each command is a process of its own.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

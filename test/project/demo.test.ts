@@ -43,7 +43,7 @@ test('the demo tells the whole story in 80 columns, as text and as JSON, and lea
     8,
   )
   assert.match(text.output, /"state": "cancelled",\s+"state_reason": "payout_failed"/)
-  assert.match(text.output, /✓ refused: the body is not the one that was signed\n\nEverything held\./)
+  assert.match(text.output, /✓ it is refused: the body is not the one that was signed\n\nEverything held\./)
   assert.deepEqual(
     lines.filter((line) => line.length > 80),
     [],
