@@ -4,16 +4,19 @@ import { describeSettings } from '../src/config.ts'
 import { type ErrorCode, errorTable } from '../src/errors.ts'
 import { actions, catalogue } from '../src/webhooks/catalogue.ts'
 
-const generated = '<!-- Made by `npm run generate`; edit the source it names instead. -->'
+export const generated = '<!-- Made by `npm run generate`; edit the source it names instead. -->'
 
 const remedies: Record<ErrorCode, string> = {
   body_parse_error: 'Send valid JSON in UTF-8, nested at most 32 levels deep.',
   invalid_parameters:
     'Correct the field that `error_msg` names. Repeating the request unchanged gives the same answer.',
   invalid_event_state: 'Wait until the event is `completed` or `error`, then resend it.',
-  invalid_order_state: 'Read the order. If it is confirmed already, there is nothing left to do.',
-  insufficient_funds: 'Add funds to the settlement account, or ask for less.',
-  invalid_destination: 'Check the withdrawal instruction, or create a new one.',
+  invalid_order_state:
+    'Read the order. If it was confirmed already, there is nothing left to do; if it expired, create another.',
+  insufficient_funds:
+    'Nothing has changed: add funds to the settlement account and confirm again, before `expires_at`, or ask for less.',
+  invalid_destination:
+    'Use an outgoing instruction of yours that is for this currency and was not deleted, or create one.',
   auth_required:
     'Send `Authorization: Bearer …` with a key that is neither revoked nor expired. For a signed token check its `iss`, its age (at most 15 minutes) and your clock, and use each `jti` once.',
   forbidden:
@@ -52,8 +55,7 @@ table is used when there is nothing more precise to say.
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-The source of this table is \`src/errors.ts\`. \`invalid_event_state\`, \`invalid_order_state\`, \`insufficient_funds\` and
-\`invalid_destination\` belong to webhooks and orders, which come with the next releases.
+The source of this table is \`src/errors.ts\`.
 `
 }
 

@@ -38,7 +38,7 @@ export const settings = {
     name: 'ROLE',
     default: 'all',
     meaning:
-      '`api` answers requests, `worker` delivers webhooks (its listeners serve only probes and metrics), `all` does both. Any number of either may share one PostgreSQL.',
+      '`api` answers requests, `worker` delivers webhooks and moves orders along (its listeners serve only probes and metrics), `all` does both. Any number of either may share one PostgreSQL.',
     parse: oneOf('all', 'api', 'worker'),
   }),
   port: setting({
@@ -172,7 +172,7 @@ export const settings = {
     name: 'OPERATIONS_WEBHOOK_URL',
     default: '',
     meaning:
-      'HTTPS address of the operator that is told, by a signed webhook, when an endpoint fails, is disabled or recovers.',
+      'HTTPS address of the operator that is told, by a signed webhook, when an endpoint fails, is disabled or recovers, and when a payout is overdue.',
     secret: true,
     parse: optionalUrl,
   }),

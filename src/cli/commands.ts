@@ -1,24 +1,32 @@
 // One table of commands; help, parsing and exit codes follow from it. Exit codes: 0 done, 1 failed, 2 used wrongly.
+// What brings the whole service with it is loaded only when it is run: the other commands start several times faster.
 import { parseArgs } from 'node:util'
 import { version } from '../version.ts'
-import { migrateDatabase } from './migrate.ts'
+import type { Command } from './command.ts'
 import { operatorCommands } from './operator-commands.ts'
-import { serve } from './serve.ts'
+import { orderCommands } from './order-commands.ts'
 
-export interface Command {
-  readonly words: string // 'partners create'
-  readonly args?: readonly string[] // '<partner_id>', in order, all required
-  readonly options?: Readonly<Record<string, string>> // --name VALUE, and what it means
-  readonly summary: string
-  run(input: { args: readonly string[]; options: Readonly<Record<string, string>>; json: boolean }): Promise<number>
-}
-
-export class UsageError extends Error {}
+class UsageError extends Error {}
 
 const commands: readonly Command[] = [
-  { words: 'serve', summary: 'Run the service until it is told to stop (SIGTERM, Ctrl-C).', run: serve },
-  { words: 'migrate', summary: 'Bring the database up to date and exit.', run: migrateDatabase },
+  {
+    words: 'serve',
+    summary: 'Run the service until it is told to stop (SIGTERM, Ctrl-C).',
+    run: async () => (await import('./serve.ts')).serve(),
+  },
+  {
+    words: 'migrate',
+    summary: 'Bring the database up to date and exit.',
+    run: async () => (await import('./migrate.ts')).migrateDatabase(),
+  },
+  {
+    words: 'demo',
+    flags: { fast: 'do not pause between the steps' },
+    summary: 'Play the story of an order, step by step, with a service of its own.',
+    run: async (input) => (await import('./demo.ts')).playDemo(input),
+  },
   ...operatorCommands,
+  ...orderCommands,
 ]
 
 export async function runCommand(argv: readonly string[]): Promise<number> {
@@ -34,14 +42,19 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
       args: [...argv],
       allowPositionals: true,
       options: {
-        json: { type: 'boolean' },
         ...Object.fromEntries(Object.keys(command.options ?? {}).map((name) => [name, { type: 'string' as const }])),
+        ...Object.fromEntries(
+          ['json', ...Object.keys(command.flags ?? {})].map((name) => [name, { type: 'boolean' as const }]),
+        ),
       },
     })
     const args = positionals.slice(command.words.split(' ').length)
     if (args.length !== (command.args?.length ?? 0)) throw new UsageError(`Expected: ${usage(command)}`)
-    const { json = false, ...options } = values
-    return await command.run({ args, options: options as Record<string, string>, json: json === true })
+    const options = Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'string'))
+    const flags = new Set(Object.keys(values).filter((name) => values[name] === true))
+    const missing = command.required?.find((name) => options[name] === undefined)
+    if (missing !== undefined) throw new UsageError(`--${missing} is missing. Expected: ${usage(command)}`)
+    return await command.run({ args, options: options as Record<string, string>, flags, json: flags.has('json') })
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
     if (error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS')) {
@@ -52,9 +65,9 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-function usage({ words, args = [], options = {} }: Command): string {
-  const flags = Object.keys(options).map((name) => `[--${name} VALUE]`)
-  return ['partner-service', words, ...args, ...flags].join(' ')
+function usage({ words, args = [], options = {}, required = [], flags = {} }: Command): string {
+  const valued = Object.keys(options).map((name) => (required.includes(name) ? `--${name} VALUE` : `[--${name} VALUE]`))
+  return ['partner-service', words, ...args, ...valued, ...Object.keys(flags).map((name) => `[--${name}]`)].join(' ')
 }
 
 function overview(): string {
@@ -68,13 +81,13 @@ Usage: partner-service <command> [--help] [--json]
 
 ${lines.join('\n')}
 
-Operator commands talk to a running service: OPERATOR_URL (default http://127.0.0.1:OPERATOR_PORT) with OPERATOR_TOKEN
+All but the first three talk to a running service: OPERATOR_URL (default http://127.0.0.1:OPERATOR_PORT) with OPERATOR_TOKEN
 (default: the token that a sandbox keeps in DATA_DIR/operator-token). Settings are read from the environment and from .env;
 docs/configuration.md lists them.`
 }
 
 function helpFor(command: Command): string {
-  const options = Object.entries({ ...command.options, json: 'print JSON instead of text' })
+  const options = Object.entries({ ...command.options, ...command.flags, json: 'print JSON instead of text' })
   return `${command.summary}\n\nUsage: ${usage(command)}\n\n${options.map(([name, meaning]) => `  --${name.padEnd(14)} ${meaning}`).join('\n')}`
 }
 

@@ -1,6 +1,6 @@
 // The operator's commands: each is one call of the operator API and a table for people, or the reply itself with --json.
 import { readFileSync } from 'node:fs'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 import { callOperator, callOperatorList, type Json } from './operator-client.ts'
 import { card, table } from './output.ts'
 

@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 export function card(item: Json, json: boolean): number {
   if (json) return printJson(item)
   const width = Math.max(4, ...Object.keys(item).map((name) => name.length))
-  const lines = Object.entries(item).map(([name, value]) => `${name.padEnd(width)}  ${show(value)}`)
+  const lines = Object.entries(item).map(([name, value]) => `${show(name).padEnd(width)}  ${show(value)}`)
   return print(lines.length > 0 ? lines.join('\n') : 'Done.')
 }
 

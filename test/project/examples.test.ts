@@ -1,5 +1,5 @@
-// The examples work: every `sh` block of README.md and docs/start.md runs against a freshly started service, each call has to
-// succeed, and a `json` or `text` block that follows says what is printed (`…` stands for anything).
+// The examples work: every `sh` block of these pages runs against a freshly started service, each call has to succeed, and a `json`
+// or `text` block that follows says what is printed (`…` stands for anything).
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,9 +13,16 @@ interface Block {
 
 ensureCurl()
 
-for (const page of ['README.md', 'docs/start.md']) {
+const pages: Readonly<Record<string, Record<string, string>>> = {
+  'README.md': {},
+  'docs/start.md': {},
+  'docs/orders.md': {},
+  'docs/payouts.md': { PAYOUT_RAIL: 'operator' },
+}
+
+for (const [page, environment] of Object.entries(pages)) {
   test(`every example of ${page} does what it says`, async (t) => {
-    const service = await startFresh(t)
+    const service = await startFresh(t, environment)
     const blocks = readBlocks(page)
     const examples = blocks.flatMap(({ language, text }, i) =>
       language === 'sh' ? [{ text, shown: blocks[i + 1] }] : [],

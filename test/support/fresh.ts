@@ -9,11 +9,15 @@ export interface FreshService extends ServiceProcess {
   readonly dataDir: string
 }
 
-export async function startFresh(t: { after(work: () => Promise<void>): void }): Promise<FreshService> {
+export async function startFresh(
+  t: { after(work: () => Promise<void>): void },
+  environment: Record<string, string> = {},
+): Promise<FreshService> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-service-fresh-'))
   const remove = async () => rmSync(folder, { recursive: true, force: true })
   const dataDir = join(folder, 'data')
-  const service = await spawnService({ environment: { DATA_DIR: dataDir }, dataDir, remove }, { RATE_LIMIT: '100:500' })
+  const database = { environment: { DATA_DIR: dataDir }, dataDir, remove }
+  const service = await spawnService(database, { RATE_LIMIT: '100:500', ...environment })
   t.after(async () => {
     await service.stop()
     await remove()
