@@ -1,6 +1,7 @@
 // Metrics in the Prometheus text format: counters, histograms, and gauges that are read when someone asks.
 
 type Labels = Readonly<Record<string, string>>
+const noLabels: Labels = {}
 
 export interface Counter {
   add(labels?: Labels, amount?: number): void
@@ -32,7 +33,7 @@ export function createMetrics(): Metrics {
       const values = new Map<string, number>()
       add(name, help, 'counter', () => [...values].map(([labels, value]) => `${name}${labels} ${value}`))
       const counter: Counter = {
-        add(labels = {}, amount = 1) {
+        add(labels = noLabels, amount = 1) {
           const key = labelText(labels)
           values.set(key, (values.get(key) ?? 0) + amount)
         },
@@ -53,7 +54,7 @@ export function createMetrics(): Metrics {
         ]),
       )
       const histogram: Histogram = {
-        observe(value, labels = {}) {
+        observe(value, labels = noLabels) {
           const key = labelText(labels)
           const one = series.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 }
           series.set(key, one)
@@ -89,7 +90,19 @@ export function addProcessMetrics(metrics: Metrics, version: string): void {
   metrics.gauge('process_uptime_seconds', 'Time since this process started.', () => process.uptime())
 }
 
+// Callers on hot paths give the same object again and again.
+const labelTexts = new WeakMap<Labels, string>()
+
 function labelText(labels: Labels): string {
+  let text = labelTexts.get(labels)
+  if (text === undefined) {
+    text = writeLabels(labels)
+    labelTexts.set(labels, text)
+  }
+  return text
+}
+
+function writeLabels(labels: Labels): string {
   const names = Object.keys(labels)
   if (names.length === 0) return ''
   return `{${names.map((name) => `${name}="${labels[name]!.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`).join(',')}}`

@@ -57,12 +57,15 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   const announce = (request: FastifyRequest, reply: FastifyReply): undefined => {
     if (options.gate.announce) reply.headers(options.gate.announce(request))
   }
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    options.checkRequest?.(request)
-    if (request.is404) {
+    try {
+      options.checkRequest?.(request)
+      if (!request.is404) return done()
       announce(request, reply)
-      throw fail('not_found')
+      done(fail('not_found'))
+    } catch (error) {
+      done(error as Error)
     }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
@@ -187,19 +190,29 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: import('n
 
 function observe(ctx: Context, app: FastifyInstance, listener: string): void {
   const requestSeconds = ctx.metrics.histogram('http_request_seconds', 'Time to answer a request.', secondsBuckets)
-  app.addHook('onResponse', async (request, reply) => {
+  const known = new Map<string, Record<string, string>>()
+  const labelsOf = (method: string, route: string, status: string) => {
+    const name = `${method} ${status} ${route}`
+    const labels = known.get(name) ?? { listener, method, route, status }
+    known.set(name, labels)
+    return labels
+  }
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
-    const labels = { listener, method: request.method, route, status: String(reply.statusCode) }
+    const labels = labelsOf(request.method, route, String(reply.statusCode))
     requestSeconds.observe(reply.elapsedTime / 1_000, labels)
-    ctx.log.info(
-      {
-        request_id: request.id,
-        ...labels,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        address: request.ip,
-      },
-      'request',
-    )
+    if (ctx.log.isLevelEnabled('info')) {
+      ctx.log.info(
+        {
+          request_id: request.id,
+          ...labels,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+          address: request.ip,
+        },
+        'request',
+      )
+    }
+    done()
   })
 }

@@ -1,6 +1,6 @@
 // Named operator tokens: hashed, revocable, with roles, so that the audit log knows who. OPERATOR_TOKEN is the first of them
 // and lives in the environment only.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Cache, type ChangeFeed, createCache, recordChange } from '../db/changes.ts'
 import type { Db, Queryable, Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
@@ -33,7 +33,7 @@ export function cacheOperatorTokens(db: Db, feed: ChangeFeed): OperatorTokens {
 }
 
 export function hashToken(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 export async function createToken(tx: Tx, actor: Actor, wanted: { name: string; roles: readonly string[] }) {

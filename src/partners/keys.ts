@@ -1,6 +1,6 @@
 // API keys: made, listed and revoked. A secret is shown once and stored as a hash; of a signed-token key only the public half
 // is known here. Rotation is a second key beside the first, then revoking the first.
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPublicKey, hash, type KeyObject } from 'node:crypto'
 import { BlockList } from 'node:net'
 import { addCidr, cidrWithin } from '../addresses.ts'
 import { recordChange } from '../db/changes.ts'
@@ -21,7 +21,7 @@ export function newSecret(): string {
 
 export function splitSecret(secret: string): { prefix: string; hash: Buffer } | undefined {
   const prefix = secretForm.exec(secret)?.[1]
-  return prefix === undefined ? undefined : { prefix, hash: createHash('sha256').update(secret).digest() }
+  return prefix === undefined ? undefined : { prefix, hash: hash('sha256', secret, 'buffer') }
 }
 
 export interface KeyLimits {

@@ -1,6 +1,6 @@
 // The X-JWT-SIGNATURE of an attempt, fresh for every one. Assembled by hand around node:crypto, because a general JWT library
 // costs as much again as the signature; tests verify it with one.
-import { createHash, type KeyObject, sign } from 'node:crypto'
+import { hash, type KeyObject, sign } from 'node:crypto'
 import type { MasterKey } from '../config-parsers.ts'
 import type { Context } from '../context.ts'
 import type { ChangeFeed } from '../db/changes.ts'
@@ -63,7 +63,7 @@ export async function startSigner(ctx: Context, feed: ChangeFeed, masterKeys: re
       const nowMs = ctx.now().getTime()
       const key = keys.find((each) => each.signsFromMs <= nowMs) ?? keys.at(-1)!
       const iat = Math.floor(nowMs / 1_000)
-      const digest = createHash('sha256').update(body).digest('hex')
+      const digest = hash('sha256', body, 'hex')
       const claims = `{"iss":"${issuer}","iat":${iat},"exp":${iat + validForSeconds},"jti":"${randomText(26)}","sub":"${eventId}","aud":"${subscriptionId}","digest":"${digest}"}`
       const input = `${headerOf(key)}.${Buffer.from(claims).toString('base64url')}`
       return `${input}.${signature(key.algorithm, key.key, input)}`
