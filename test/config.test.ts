@@ -64,6 +64,8 @@ test('with nothing set it is a sandbox with the documented defaults', () => {
     webhookProxy: undefined,
     operationsWebhookUrl: undefined,
     retentionMs: 60 * day,
+    orderConfirmationWindowMs: 15 * minute,
+    payoutRail: 'sandbox',
     rateLimit: { perSecond: 100, burst: 500 },
     logLevel: 'info',
   })
@@ -103,6 +105,8 @@ test('each setting refuses what it cannot be', () => {
     WEBHOOK_TIMEOUT: ['30', '1ms', '1h'],
     WEBHOOK_ALLOWED_NETWORKS: ['10.0.0.0/40'],
     RETENTION: ['0d', '60'],
+    ORDER_CONFIRMATION_WINDOW: ['15', '0s', '999ms', '31d', 'soon'],
+    PAYOUT_RAIL: ['bank', 'Operator'],
     ROLE: ['both'],
     RATE_LIMIT: ['100', '0:10', '10:0', '1.5:10', '-1:5', 'off:off'],
   })) {
@@ -147,7 +151,27 @@ test('production needs its secrets and a real database, and says all that is mis
   assert.deepEqual(names({ ...complete, MASTER_KEY: '1:dG9vIHNob3J0' }), ['MASTER_KEY'])
   assert.deepEqual(names({ ...complete, MASTER_KEY: `${key},${key}` }), ['MASTER_KEY'])
   assert.deepEqual(names({ ...complete, WEBHOOK_TIMEOUT: '29s' }), ['WEBHOOK_TIMEOUT'])
+  assert.deepEqual(names({ ...complete, PAYOUT_RAIL: 'sandbox' }), ['PAYOUT_RAIL'])
   assert.deepEqual(names(complete), [])
+})
+
+test('orders are paid by the sandbox in sandbox mode and by the operator in production, unless a rail is named', () => {
+  const production = {
+    MODE: 'production',
+    DATABASE_URL: 'postgres://db.example/x',
+    OPERATOR_TOKEN: token,
+    MASTER_KEY: key,
+  }
+  for (const [environment, rail] of [
+    [{}, 'sandbox'],
+    [{ PAYOUT_RAIL: 'operator' }, 'operator'],
+    [production, 'operator'],
+    [{ ...production, PAYOUT_RAIL: 'operator' }, 'operator'],
+  ] as const) {
+    const result = parseConfig(environment)
+    assert.ok(result.ok)
+    assert.equal(result.config.payoutRail, rail)
+  }
 })
 
 // Runs the real command in a folder of its own, as a person would.

@@ -414,8 +414,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_unbalanced_postings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select 1 from added group by partner_id, currency, entry having sum(amount) <> 0) then
+    raise exception 'the postings of an entry must sum to zero';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 
 CREATE TRIGGER postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_settlement_change();
+
+CREATE TRIGGER postings_balanced AFTER INSERT ON public.postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_postings();
 
 CREATE TRIGGER settlement_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.settlement_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_settlement_change();

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made from the same route definitions and schemas that serve and validate.
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../errors.ts'
-import type { Route } from './route.ts'
+import type { ReplyDescription, Route } from './route.ts'
 
 export interface DocumentOptions {
   readonly title: string
@@ -109,12 +109,12 @@ function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>, rateLi
 // biome-ignore lint/suspicious/noExplicitAny: see above
 function successes(each: Route<any>, names: ReadonlyMap<TSchema, string>): Json {
   const responses: Json = {}
-  for (const [status, { description, schema }] of Object.entries(each.replies)) {
-    responses[status] = {
-      description,
-      headers: requestIdHeader,
-      ...(schema ? { content: jsonContent(render(schema, names)) } : {}),
+  for (const [status, { description, schema, file }] of Object.entries<ReplyDescription>(each.replies)) {
+    const content = {
+      ...(schema ? jsonContent(render(schema, names)) : {}),
+      ...(file ? { [file.type]: { schema: { type: 'string' }, example: file.example } } : {}),
     }
+    responses[status] = { description, headers: requestIdHeader, ...(schema || file ? { content } : {}) }
   }
   if (each.conditional) responses[304] = { description: 'Nothing has changed.', headers: requestIdHeader }
   return responses

@@ -10,6 +10,12 @@ export interface Reply {
   readonly headers?: Record<string, string>
 }
 
+export interface ReplyDescription {
+  readonly description: string
+  readonly schema?: TSchema // of JSON
+  readonly file?: { readonly type: string; readonly example: string } // what the body may be instead, if asked for
+}
+
 export interface Call<Caller, P, Q, B> {
   readonly caller: Caller
   readonly params: P
@@ -33,7 +39,7 @@ export interface RouteDefinition<Caller, P extends TObject, Q extends TObject, B
   readonly idempotent?: boolean // takes an Idempotency-Key
   readonly conditional?: boolean // answers If-None-Match with 304
   readonly headers?: Readonly<Record<string, string>> // further request headers it reads, and what they mean
-  readonly replies: Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>
+  readonly replies: Readonly<Record<number, ReplyDescription>>
   readonly errors?: readonly ErrorCode[] // beyond those that any route of its kind can answer
   handle(call: Call<Caller, Static<P>, Static<Q>, Static<B>>): Promise<Reply> | Reply
 }

@@ -124,4 +124,23 @@ const checks: readonly string[] = [
   `select e.order_id, e.currency, e.entry, 'the entry is in ' || e.currency || ', its order in ' || o.currency as problem
    from settlement_entries e join orders o on o.partner_id = e.partner_id and o.id = e.order_id
    where e.partner_id = $1 and e.currency <> o.currency`,
+
+  // Each entry does what its kind says, and a return what its payout did.
+  `select e.order_id, e.currency, e.entry, 'the entry is a ' || e.kind || ' of its order, but its postings are '
+     || concat_ws(' / ', m.available, m.held, m.fees, m.payouts, m.top_ups) || ' (available, held, fees, payouts, top_ups)' as problem
+   from settlement_entries e
+   join orders o on o.partner_id = e.partner_id and o.id = e.order_id
+   join (${sums('p.currency, p.entry')} from postings p where p.partner_id = $1 group by p.currency, p.entry) m
+     on m.currency = e.currency and m.entry = e.entry
+   where e.partner_id = $1 and (m.available, m.held, m.fees, m.payouts, m.top_ups)
+     <> (case e.kind when 'hold' then -o.amount when 'payout' then 0 else o.amount end,
+         case e.kind when 'hold' then o.amount when 'release' then -o.amount when 'payout' then -o.amount else 0 end,
+         case e.kind when 'payout' then o.fee_amount else 0 end,
+         case e.kind when 'payout' then o.destination_amount when 'return' then -o.amount else 0 end,
+         case e.kind when 'top_up' then -o.amount else 0 end)`,
+
+  `select o.id as order_id, o.currency, 'the return of ' || o.amount || ' ' || o.currency || ' is of an order that is ' || p.state
+     || ' and paid ' || p.destination_amount || ' ' || p.currency as problem
+   from orders o join orders p on p.partner_id = o.partner_id and p.id = o.returned_order_id
+   where o.partner_id = $1 and (o.amount, o.currency, 'completed') <> (p.destination_amount, p.currency, p.state)`,
 ]

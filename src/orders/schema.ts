@@ -66,7 +66,7 @@ export const NewOrder = Type.Object(
 )
 export type NewOrder = Static<typeof NewOrder>
 
-export const Withdrawal = Type.Object(
+const Withdrawal = Type.Object(
   {
     currency,
     amount: decimal('What the settlement account is debited'),

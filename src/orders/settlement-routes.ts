@@ -13,7 +13,7 @@ import { createInstruction, deleteInstruction, instructionView, noSuchInstructio
 import { findInstruction, listInstructions } from './queries.ts'
 import { Instruction, NewInstruction, SettlementAccount, StatementEntry } from './schema.ts'
 import { findAccount, listAccounts, listEntries } from './settlement.ts'
-import { statementCsv } from './statement.ts'
+import { csvExample, statementCsv } from './statement.ts'
 import { accountView, entryView } from './views.ts'
 
 const partnerRoute = route<PartnerCaller>()
@@ -135,7 +135,7 @@ export function settlementRoutes(ctx: Context): Route<PartnerCaller>[] {
         },
         { additionalProperties: false },
       ),
-      replies: { 200: pageOf('entries', StatementEntry) },
+      replies: { 200: { ...pageOf('entries', StatementEntry), file: { type: 'text/csv', example: csvExample } } },
       errors: ['not_found'],
       async handle({ caller: { partnerId }, params: { currency }, query }) {
         const page = readPage(query, /^\d{1,15}$/)

@@ -16,6 +16,8 @@ const columns = [
   'held',
 ] as const
 
+export const csvExample = `${columns.join(',')}\r\n1,2026-01-05T12:00:00Z,top_up,ord_01…,1000.00,0.00,1000.00,0.00\r\n`
+
 export async function* statementCsv(
   db: Queryable,
   partnerId: string,

@@ -110,14 +110,23 @@ function checkField({ regex, min_length, max_length }: RequiredField, place: str
     refuse(`${place}.min_length`, `is ${min_length}, above max_length, which is ${max_length}`)
   }
   if (regex === undefined) return
+  const longest = max_length ?? longestValue
+  if (programSize(regex, place) * longest > mostSteps) {
+    refuse(`${place}.regex`, `would take too long on values of ${longest} characters; simplify it or lower max_length`)
+  }
+}
+
+// RE2 runs in linear time; what it cannot (look-around, back-references) could stall the service and is refused here. Its time is
+// that of the value times that of the pattern, though, and repetitions such as (a?){1000} are written out: so both are bounded.
+const longestValue = 10_000
+const mostSteps = 5_000_000 // a quarter of a second at worst
+
+function programSize(regex: string, place: string): number {
   try {
-    // RE2 runs in linear time; what it cannot (look-around, back-references) could stall the service and is refused here.
-    RE2JS.compile(regex)
+    return RE2JS.compile(regex).programSize()
   } catch (error) {
-    refuse(
-      `${place}.regex`,
-      `is not a valid RE2 pattern: ${(error as Error).message.replace(/^error parsing regexp: /, '')}`,
-    )
+    const why = (error as Error).message.replace(/^error parsing regexp: /, '')
+    return refuse(`${place}.regex`, `is not a valid RE2 pattern: ${why}`)
   }
 }
 

@@ -7,7 +7,7 @@ import { memberTexts } from '../http/json-text.ts'
 import { type Route, route } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { changeOrder, noSuchOrder, topUp } from '../orders/orders.ts'
-import { findOrder } from '../orders/queries.ts'
+import { lockOrder } from '../orders/queries.ts'
 import { amount, Order } from '../orders/schema.ts'
 import { orderView } from '../orders/views.ts'
 import { keyActor, type PartnerCaller } from '../partners/gate.ts'
@@ -117,7 +117,7 @@ export function sandboxRoutes(ctx: Context, publisher: Publisher, waker: Waker):
         async handle({ caller, params: { order_id: id }, request }) {
           const actor = keyActor(caller, request)
           const reply = await idempotently(ctx.db, request, { owner: caller.partnerId }, async (tx) => {
-            const order = await findOrder(tx, caller.partnerId, id)
+            const order = await lockOrder(tx, caller.partnerId, id) // or the rail could take it in between
             if (!order) throw noSuchOrder()
             if (order.state === 'pending') await changeOrder(tx, actor, caller.partnerId, id, 'take')
             return { status: 200, body: orderView(await changeOrder(tx, actor, caller.partnerId, id, trigger)) }

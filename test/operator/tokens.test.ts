@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type ApiClient, type Body, createClient } from '../support/client.ts'
+import { orderIn } from '../support/order-states.ts'
+import { newOrderPartner } from '../support/orders.ts'
 import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after })
+const service = await startTestService({ after }, { environment: { PAYOUT_RAIL: 'operator' } })
 const { operator } = service
 const clientWith = (token: string): ApiClient => createClient(service.operatorUrl, '/operator/v1', token)
 
@@ -20,7 +22,10 @@ const path = `/partners/${partner.id}`
 const { body: configuration } = await operator.get(`${path}/configuration`)
 const newKey = { name: 'By role', scopes: ['partner:read'] }
 const order = { id: 'o-1', state: 'completed', operation: 'buy' }
+const payer = await newOrderPartner(service)
+const states = { PENDING: 'pending', TAKEN: 'processing', PAID: 'completed' } as const
 const anyRole = ['read', 'support', 'payouts', 'admin']
+const payouts = ['payouts', 'admin']
 const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['GET', '/partners', anyRole],
   ['GET', path, anyRole],
@@ -30,6 +35,16 @@ const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['GET', '/audit-log', anyRole],
   ['GET', '/metrics', anyRole],
   ['GET', '/signing-keys', anyRole],
+  ['GET', '/orders?state=pending', anyRole],
+  ['GET', '/orders/PENDING', anyRole],
+  ['GET', '/reconciliation', anyRole],
+  ['POST', '/orders/PENDING/take', payouts],
+  ['POST', '/orders/TAKEN/complete', payouts],
+  ['POST', '/orders/TAKEN/fail', payouts],
+  ['POST', '/orders/TAKEN/release', payouts],
+  ['POST', '/orders/PAID/return', payouts],
+  ['POST', '/orders/PENDING/cancel', ['support', 'admin']],
+  ['POST', `/partners/${payer.id}/top-ups`, payouts, { currency: 'ARS', amount: '1.00' }],
   ['PATCH', path, ['support', 'admin'], { state: 'active' }],
   ['DELETE', `${path}/keys/KEY`, ['support', 'admin']],
   ['POST', '/partners', ['admin'], { name: 'By role' }],
@@ -43,15 +58,23 @@ const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['DELETE', '/tokens/TOKEN', ['admin']],
 ]
 
+// With the id of a key, a token or an order that is there to be used up.
+async function fillIn(route: string, role: string): Promise<string> {
+  const word = /KEY$|TOKEN$|PENDING|TAKEN|PAID/.exec(route)?.[0]
+  if (word === undefined) return route
+  if (word === 'KEY') return route.replace(word, (await operator.post(`${path}/keys`, newKey)).body.id)
+  if (word === 'TOKEN') return route.replace(word, (await newToken(`for ${role} to revoke`, ['read'])).id)
+  return route.replace(word, (await orderIn(service, payer, states[word as keyof typeof states])).id)
+}
+
 for (const role of anyRole) {
   test(`the role ${role} opens the routes that are its own, and no other`, async () => {
     const { secret } = await newToken(`Matrix ${role}`, [role])
     const client = clientWith(secret)
     for (const [method, route, may, body] of matrix) {
-      const target = route.endsWith('KEY')
-        ? route.replace('KEY', (await operator.post(`${path}/keys`, newKey)).body.id)
-        : route.replace('TOKEN', route.endsWith('TOKEN') ? (await newToken(`for ${role} to revoke`, ['read'])).id : '')
-      const reply = await client.call(method, target, body ? { body } : {})
+      const target = await fillIn(route, role)
+      const once = route.endsWith('top-ups') ? { ...body, reference_id: `by ${role}` } : body
+      const reply = await client.call(method, target, once ? { body: once } : {})
       if (may.includes(role)) assert.ok(reply.status < 300, `${role} may ${method} ${route}: ${reply.text}`)
       else
         assert.deepEqual(
@@ -68,8 +91,9 @@ test('the matrix above tries every operation that the OpenAPI document lists', a
   const listed = Object.entries(document.paths as Body).flatMap(([route, operations]) =>
     Object.keys(operations as Body).map((method) => `${method.toUpperCase()} ${route.replace(/\{\w+\}/g, '*')}`),
   )
-  const ids = new RegExp(`${partner.id}|KEY|TOKEN`, 'g')
-  assert.deepEqual(matrix.map(([method, route]) => `${method} ${route.replace(ids, '*')}`).sort(), listed.sort())
+  const ids = new RegExp(`${partner.id}|${payer.id}|KEY|TOKEN|PENDING|TAKEN|PAID`, 'g')
+  const tried = matrix.map(([method, route]) => `${method} ${route.replace(ids, '*').split('?')[0]}`)
+  assert.deepEqual(tried.sort(), listed.sort())
 })
 
 test('several roles add up', async () => {

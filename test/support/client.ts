@@ -49,7 +49,7 @@ export function createClient(url: string, prefix: string, token?: string): ApiCl
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     const body = isJson && text !== '' ? JSON.parse(text) : undefined
     assert.ok(response.headers.get('x-request-id'), 'every reply carries X-Request-Id')
-    if (method !== 'HEAD') (await contract)(method, path, response.status, body)
+    if (method !== 'HEAD') (await contract)(method, path, response, body)
     return { status: response.status, headers: response.headers, body, text }
   }
   return {
@@ -63,7 +63,7 @@ export function createClient(url: string, prefix: string, token?: string): ApiCl
   }
 }
 
-type Contract = (method: string, path: string, status: number, body: unknown) => void
+type Contract = (method: string, path: string, response: Response, body: unknown) => void
 
 async function readContract(url: string): Promise<Contract> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Body
@@ -76,7 +76,7 @@ async function readContract(url: string): Promise<Contract> {
   }))
   const errorCheck = ajv.compile({ $ref: 'openapi#/components/schemas/Error' })
 
-  return (method, path, status, body) => {
+  return (method, path, { status, headers }, body) => {
     if (status >= 400) {
       assert.ok(errorCheck(body), `an error body is {error_code, error_msg}: ${JSON.stringify(body)}`)
     }
@@ -85,6 +85,8 @@ async function readContract(url: string): Promise<Contract> {
     if (!operation) return
     const response = operation.responses[status]
     assert.ok(response, `${method} ${found.path} answered ${status}, which the OpenAPI document does not list`)
+    const type = headers.get('content-type')?.split(';')[0] ?? ''
+    if (type !== 'application/json' && response.content?.[type]) return
     const schema = response.content?.['application/json']?.schema
     if (!schema) return
     const name = `${method} ${found.path} ${status}`

@@ -111,3 +111,15 @@ create trigger settlement_entries_append_only before update or delete or truncat
   for each statement execute function refuse_settlement_change();
 create trigger postings_append_only before update or delete or truncate on postings
   for each statement execute function refuse_settlement_change();
+
+-- The postings of one entry come in one statement; another that is added later must balance in itself, too.
+create function refuse_unbalanced_postings() returns trigger language plpgsql as $$
+begin
+  if exists (select 1 from added group by partner_id, currency, entry having sum(amount) <> 0) then
+    raise exception 'the postings of an entry must sum to zero';
+  end if;
+  return null;
+end
+$$;
+create trigger postings_balanced after insert on postings
+  referencing new table as added for each statement execute function refuse_unbalanced_postings();
