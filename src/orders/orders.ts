@@ -140,9 +140,10 @@ export async function changeOrder(
 ): Promise<OrderRow> {
   const row = await lockOrder(tx, partnerId, orderId)
   if (!row) throw noSuchOrder()
+  if (row.operation !== 'withdrawal') throw wrongState(done[trigger], row) // a credit is nothing that anyone pays
   if (isRepeat(row, trigger, actor)) return row
   const transition = transitionFrom(row.state, trigger)
-  if (!transition || row.operation !== 'withdrawal') throw wrongState(done[trigger], row)
+  if (!transition) throw wrongState(done[trigger], row)
   if (trigger === 'confirm') {
     if (row.late) throw fail('invalid_order_state', 'The order cannot be confirmed: its time to confirm is over.')
     if (!(await shareInstruction(tx, partnerId, row.instructionId!)))
