@@ -7,7 +7,7 @@ import { createDatabase, databaseKind } from '../support/database.ts'
 import { offline } from '../support/offline.ts'
 import { runSequences } from '../support/order-model-runs.ts'
 import { sequences } from '../support/order-model-sequences.ts'
-import { newPayer, type Site } from '../support/order-model-site.ts'
+import { createSite } from '../support/order-model-site.ts'
 import { closeBooks, play, type Story, type Tally } from '../support/order-model-story.ts'
 import { openTables, readBooks } from '../support/order-model-tables.ts'
 import { assertReconciled } from '../support/orders.ts'
@@ -33,15 +33,10 @@ test('whatever is done to orders, states, balances, postings and events are thos
     await stop()
     await database.remove()
   })
-  const site: Site = {
-    ...service,
-    payer: await newPayer(service),
-    rail: 'operator',
-    lapse: onPostgres ? 'by hand' : 'at any time',
-    failing: false,
-    expireNow: async (orderId) => tables!.expireNow(orderId),
-  }
+  const lapse = onPostgres ? 'by hand' : 'at any time'
+  const site = await createSite(service, { rail: 'operator', lapse, failing: false, tables })
 
+  const cpu0 = process.cpuUsage()
   const tally: Tally = new Map()
   const stories: Story[] = []
   await runSequences(sequences(), { count, atOnce: onPostgres ? 6 : 16, shrink: true }, async (sequence) => {
@@ -49,6 +44,7 @@ test('whatever is done to orders, states, balances, postings and events are thos
     if (tables) closeBooks(story, await tables.readBooks(idsOf(story)))
     stories.push(story)
   })
+  console.error('CPU', process.cpuUsage(cpu0))
   const { checked } = await assertReconciled(service)
   assert.ok(checked.partners >= stories.length * 2)
   await stop()

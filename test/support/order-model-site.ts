@@ -6,6 +6,7 @@ import { demoConfiguration } from '../../src/sandbox/demo-configuration.ts'
 import type { ApiClient, ApiReply, Body } from './client.ts'
 import type { Call, Reply, Rules } from './order-model.ts'
 import type { Currency, Fee } from './order-model-money.ts'
+import type { Tables } from './order-model-tables.ts'
 import { plain } from './order-model-views.ts'
 import { cbuFields, withdrawal } from './orders.ts'
 import { as, newKey } from './partner.ts'
@@ -15,7 +16,8 @@ export interface Site extends Pick<Rules, 'rail' | 'lapse'> {
   readonly operator: ApiClient // with the bootstrap token
   readonly payer: ApiClient // with another operator's
   readonly failing: boolean // whether calls may get lost: connections are cut, or the service is killed
-  readonly expireNow: (orderId: string) => Promise<boolean> // false when it does not wait for confirmation any more
+  readonly tables: Tables | undefined // on PostgreSQL
+  readonly prototype?: string // a player to copy, where the tables can be reached: much cheaper than making one
 }
 
 export interface Answer extends Reply {
@@ -24,7 +26,17 @@ export interface Answer extends Reply {
 
 type Served = { readonly partner: ApiClient; readonly operator: ApiClient }
 
-export async function newPayer({ operator }: Served): Promise<ApiClient> {
+const noFee = { fixed: '0', percentage: '0' }
+
+export async function createSite(
+  { partner, operator }: Served,
+  options: Pick<Site, 'rail' | 'lapse' | 'failing' | 'tables'>,
+): Promise<Site> {
+  const site = { partner, operator, payer: await newPayer(operator), ...options }
+  return site.tables ? { ...site, prototype: (await newPlayer(site, { ARS: noFee, ETH: noFee })).id } : site
+}
+
+async function newPayer(operator: ApiClient): Promise<ApiClient> {
   const reply = await operator.post('/tokens', { name: 'payer', roles: ['payouts', 'support'] })
   assert.equal(reply.status, 201, reply.text)
   return as(operator, reply.body.secret)
@@ -57,6 +69,10 @@ export interface Player {
 
 // With a subscription to everything about its orders; disabled, so that its events are made and kept but sent nowhere.
 export async function newPlayer(site: Site, fees: Readonly<Record<Currency, Fee>>): Promise<Player> {
+  if (site.tables && site.prototype) {
+    const { id, secret } = await site.tables.copyPartner(site.prototype, configurationWith(fees))
+    return { id, api: as(site.partner, secret) }
+  }
   return insist(site, async () => {
     const created = await site.operator.post('/partners', { name: 'Player', configuration: configurationWith(fees) })
     assert.equal(created.status, 201, created.text)
@@ -98,7 +114,7 @@ export async function send(
 ): Promise<Answer | undefined> {
   let reply: ApiReply
   try {
-    if (call.do === 'lapse') return { status: (await site.expireNow(call.order)) ? 200 : 404, raw: undefined }
+    if (call.do === 'lapse') return { status: (await site.tables!.expireNow(call.order)) ? 200 : 404, raw: undefined }
     reply = await request(site, players, call, realId)
   } catch (error) {
     if (site.failing && error instanceof TypeError && error.message === 'fetch failed') return undefined

@@ -7,8 +7,9 @@ import { eventually } from './endpoint.ts'
 import { apply, type Call, nothing, type Order, type Rules, type World } from './order-model.ts'
 import { type Books, checkBooks, checkShown, type Shown } from './order-model-check.ts'
 import { currencies } from './order-model-money.ts'
+import { callOf } from './order-model-resolve.ts'
 import { type Attempts, atRest, explain } from './order-model-search.ts'
-import type { Act, Sequence, Step } from './order-model-sequences.ts'
+import type { Sequence, Step } from './order-model-sequences.ts'
 import { type Answer, newPlayer, type Player, read, type Site, send } from './order-model-site.ts'
 import { partnerPart, plain } from './order-model-views.ts'
 
@@ -21,14 +22,6 @@ export interface Story {
 }
 
 export type Tally = Map<string, number> // how often each call was answered in each way
-
-// What comes before what.
-const before: Partial<Record<Act['do'], 'create' | 'confirm' | 'take' | 'complete'>> = {
-  ...{ confirm: 'create', cancel: 'create', lapse: 'create', withdraw: 'confirm', take: 'confirm' },
-  ...{ complete: 'take', fail: 'take', release: 'take', return: 'complete' },
-}
-
-const unknownOrder = 'ord_00000000000000000000000000'
 
 export async function play(site: Site, { fees, steps }: Sequence, tally: Tally = new Map()): Promise<Story> {
   const players = await Promise.all(fees.map((each) => newPlayer(site, each)))
@@ -43,6 +36,7 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
   let worlds: readonly World[] = [nothing]
   let lost = 0
   let keys = 0
+  const newKey = () => ({ key: `${nonce}-${++keys}` })
 
   const perform = async (calls: readonly Call[]) => {
     const worldsBefore = worlds
@@ -82,68 +76,18 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
     payoutIds.set(id, raw.payout_id)
   }
 
-  // The call that a step means in the world as it is; undefined when there is nothing that it could mean.
-  const resolve = (act: Act, sameAs?: Call): Call | undefined => {
-    const world = worlds[0]!
-    const creates = act.do === 'create' || act.do === 'topUp' || act.do === 'instruct'
-    const key = act.keyed || (site.failing && creates) ? { key: `${nonce}-${++keys}` } : {}
-    const partner = 'partner' in act ? players[act.partner % players.length]!.id : ''
-    const operator = 'partner' in act && act.partner === 2 ? 'payer' : 'bootstrap'
-    switch (act.do) {
-      case 'topUp':
-        return { do: 'topUp', operator, partner, ...act.money, reference: `in-${act.reference}`, ...key }
-      case 'instruct':
-        return { do: 'instruct', partner, currency: act.currency, ...key }
-      case 'forget':
-        return { do: 'forget', partner, instruction: fromNewest(Object.keys(world.instructions), act.nth) ?? 'oin_0' }
-      case 'create': {
-        const mine = Object.keys(world.instructions).filter((id) => {
-          const { partner: owner, currency, deleted } = world.instructions[id]!
-          return owner === partner && currency === act.money.currency && !deleted
-        })
-        const some = act.nth < 3 && mine.length > 0 ? mine : Object.keys(world.instructions)
-        const reference = act.reference === 0 ? null : `out-${act.reference}`
-        return {
-          do: 'create',
-          partner,
-          instruction: fromNewest(some, act.nth) ?? 'oin_0',
-          ...act.money,
-          reference,
-          ...key,
-        }
-      }
-      case 'again':
-        return fromNewest(keyedCalls, act.nth)
-      default: {
-        const old = act.do === 'misuse' ? fromNewest(keyedCalls, act.nth)?.key : undefined
-        if (act.do === 'misuse' && old === undefined) return undefined
-        const name = act.do === 'misuse' ? 'confirm' : act.do
-        const on = (order: string): Call => {
-          if (name === 'lapse') return { do: name, order }
-          if (name !== 'confirm' && name !== 'cancel') return { do: name, operator, order, ...key }
-          const owner = world.orders[order]?.partner
-          const by = act.at.stranger ? players.find(({ id }) => id !== owner)! : players.find(({ id }) => id === owner)
-          return { do: name, partner: by?.id ?? players[0]!.id, order, ...(old === undefined ? key : { key: old }) }
-        }
-        if (name === 'lapse' && site.lapse === 'at any time') return undefined
-        if (sameAs && 'order' in sameAs) return on(sameAs.order)
-        const all = Object.keys(world.orders).filter((id) => realIds.has(id))
-        const good = act.at.aimed ? all.filter((id) => apply(rules, world, unkeyed(on(id))).reply.status < 300) : []
-        // Where there is nothing to do it to, what has to come first is done instead.
-        const first = act.at.aimed && good.length === 0 && !act.at.stranger ? before[name] : undefined
-        if (first === 'create')
-          return resolve({ ...act, do: first, money: act.at.money, reference: 0, nth: 0, partner: act.at.nth })
-        if (first && 'partner' in act) return resolve({ ...act, do: first })
-        return on(fromNewest(good.length > 0 ? good : all, act.at.nth) ?? unknownOrder)
-      }
-    }
-  }
-
   const callsOf = (step: Step): Call[] => {
-    if (!('atOnce' in step)) return [resolve(step)].filter((call) => call !== undefined)
-    const first = resolve(step.atOnce[0])
-    const second = resolve(step.atOnce[1], step.meet ? first : undefined)
-    return [first, second].filter((call) => call !== undefined)
+    const now = { rules, world: worlds[0]!, players: players.map(({ id }) => id), earlier: keyedCalls }
+    const within = {
+      ...now,
+      orders: Object.keys(now.world.orders).filter((id) => realIds.has(id)),
+      keyed: newKey,
+      site,
+    }
+    const [first, second] = 'atOnce' in step ? step.atOnce : [step]
+    const calls = [callOf(first, within)]
+    if (second) calls.push(callOf(second, within, 'meet' in step && step.meet ? calls[0] : undefined))
+    return calls.filter((call) => call !== undefined)
   }
 
   const lookAtAll = async () => {
@@ -174,13 +118,14 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
     if (last.fitting.length === 0) throw last.difference
     worlds = last.fitting
     const { shown } = last
-    const details = await Promise.all(shown.orders.map((order) => readDetails(site, players, worlds[0]!, order)))
-    assert.deepEqual(details, shown.orders, 'details show what the list shows')
+    const withdrawals = shown.orders.filter((order) => order.operation !== 'top_up')
+    const details = await Promise.all(withdrawals.map((order) => readDetails(site, players, worlds[0]!, order)))
+    assert.deepEqual(details, withdrawals, 'details show what the list shows')
     return shown
   }
 
   try {
-    for (const { id } of players) await perform(beginning(id, site.rail, nonce))
+    for (const call of beginning(players, site, nonce)) await perform([call])
     for (const step of steps) {
       const calls = callsOf(step)
       await perform(calls)
@@ -212,23 +157,20 @@ function told(error: unknown, log: readonly string[]): Error {
   return new Error(`${message}\nThe story:\n  ${log.join('\n  ')}`, { cause: error })
 }
 
-// Each partner begins with a destination and some funds; with a rail that pays by itself, with more than it can spend, so that
-// no answer depends on what the rail did to other orders meanwhile.
-function beginning(partner: string, rail: Rules['rail'], nonce: string): Call[] {
-  const amount = rail === 'sandbox' ? '1000000' : '200'
+// One partner begins with a destination and some funds. With a rail that pays by itself all have more funds than they can spend,
+// so that no answer depends on what the rail did to other orders meanwhile.
+function beginning(players: readonly Player[], { rail, failing }: Site, nonce: string): Call[] {
+  const partner = players[0]!.id
+  const key = failing ? { key: nonce } : {}
   const operator = 'bootstrap'
-  return currencies.flatMap((currency): Call[] => [
-    { do: 'instruct', partner, currency, key: `${nonce}-${partner}-${currency}` },
-    {
-      do: 'topUp',
-      operator,
-      partner,
-      currency,
-      amount,
-      reference: `in ${currency}`,
-      key: `${nonce}-${partner}-${currency}`,
-    },
-  ])
+  const funds: Call = { do: 'topUp', operator, partner, currency: 'ARS', amount: '60', reference: 'in', ...key }
+  if (rail === 'operator') return [{ do: 'instruct', partner, currency: 'ARS', ...key }, funds]
+  return players.flatMap(({ id }) =>
+    currencies.map((currency): Call => {
+      const some = { ...funds, amount: '1000000', reference: `in ${currency}`, key: `${nonce}-${id}-${currency}` }
+      return { ...some, partner: id, currency } as Call
+    }),
+  )
 }
 
 async function readShown(site: Site, players: readonly Player[]): Promise<Omit<Shown, 'replies'>> {
@@ -245,13 +187,4 @@ async function readShown(site: Site, players: readonly Player[]): Promise<Omit<S
 async function readDetails(site: Site, players: readonly Player[], world: World, order: Body): Promise<Body> {
   const owner = players.find(({ id }) => id === world.orders[plain(order).id]!.partner)!
   return read(site, owner.api, `/partner/orders/${order.id}`)
-}
-
-function unkeyed(call: Call): Call {
-  const { key, ...rest } = call
-  return rest as Call
-}
-
-function fromNewest<T>(all: readonly T[], nth: number): T | undefined {
-  return all[all.length - 1 - (nth % Math.max(1, all.length))]
 }

@@ -1,5 +1,7 @@
 // The tables behind orders, read and moved past the service: what is really stored, and an order whose time is over.
 import pg from 'pg'
+import { newId } from '../../src/ids.ts'
+import { newSecret, splitSecret } from '../../src/partners/keys.ts'
 import type { Books } from './order-model-check.ts'
 
 type Query = (text: string, values: readonly (readonly string[])[]) => Promise<{ rows: Record<string, string>[] }>
@@ -30,8 +32,18 @@ export async function readBooks(query: Query, partnerIds: readonly string[]): Pr
 export interface Tables {
   readBooks(partnerIds: readonly string[]): Promise<Books>
   expireNow(orderId: string): Promise<boolean> // false when it does not wait for confirmation any more
+  // A partner like that one, with its key and subscription, but a configuration and secrets of its own; in one statement.
+  copyPartner(from: string, configuration: object): Promise<{ id: string; secret: string }>
   end(): Promise<void>
 }
+
+const copying = ['partners', 'partner_configurations', 'api_keys', 'subscriptions'].map(
+  (
+    table,
+    i,
+  ) => `${table} as (insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $${i + 2}::jsonb)).*
+    from ${table} t where t.${table === 'partners' ? 'id' : 'partner_id'} = $1)`,
+)
 
 // PostgreSQL only: the embedded database has no other connection than the service's.
 export function openTables(databaseUrl: string): Tables {
@@ -44,6 +56,19 @@ export function openTables(databaseUrl: string): Tables {
         [orderId],
       )
       return rowCount === 1
+    },
+    async copyPartner(from, configuration) {
+      const id = newId('ptr')
+      const secret = newSecret()
+      const { prefix, hash } = splitSecret(secret)!
+      await pool.query(`with ${copying.map((each) => `new_${each}`).join(', ')} select 1`, [
+        from,
+        { id },
+        { partner_id: id, document: configuration },
+        { partner_id: id, id: newId('key'), prefix, secret_hash: `\\x${hash.toString('hex')}` },
+        { partner_id: id, id: newId('sub') },
+      ])
+      return { id, secret }
     },
     end: () => pool.end(),
   }
