@@ -51,8 +51,8 @@ const act = <T extends object>(name: string, rest: { [K in keyof T]: fc.Arbitrar
 function amountOf(currency: Currency): fc.Arbitrary<string> {
   const places = decimalsOf[currency]
   const decimals = fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom(0, 1, 2) },
-    { weight: 2, arbitrary: fc.constant(places) },
+    { weight: 6, arbitrary: fc.constantFrom(0, 1, 2) },
+    { weight: 4, arbitrary: fc.constant(places) },
     { weight: 1, arbitrary: fc.constant(places + 1) }, // one too many
   )
   return fc
