@@ -8,13 +8,14 @@ import { createRandom } from '../support/checker-random.ts'
 import { createDatabase } from '../support/database.ts'
 import { sequences } from '../support/order-model-sequences.ts'
 import { createSite } from '../support/order-model-site.ts'
-import { closeBooks, play, type Story } from '../support/order-model-story.ts'
+import { closeBooks, play, type Story, type Tally } from '../support/order-model-story.ts'
 import { openTables } from '../support/order-model-tables.ts'
 import { assertReconciled } from '../support/orders.ts'
 import { freePort } from '../support/postgres.ts'
 import { type ServiceProcess, spawnService } from '../support/service.ts'
 
-const atOnce = 4
+const atOnce = 6
+const longestLifeMs = 1_500 // the rail may keep all sequences waiting
 
 for (const { rail, kills } of [
   { rail: 'operator', kills: 13 },
@@ -39,20 +40,28 @@ for (const { rail, kills } of [
 
     const stories: Story[] = []
     const waiting = fc.sample(sequences(), { numRuns: 2_000, seed: random.between(0, 2 ** 31) })
+    const tally: Tally = new Map()
+    const answers = () => [...tally.values()].reduce((sum, count) => sum + count, 0)
     let enough = false
     let failure: unknown
     const player = async () => {
       while (!enough && failure === undefined) {
-        const story = await play(site, waiting.pop()!)
+        const story = await play(site, waiting.pop()!, tally)
         closeBooks(story, await tables.readBooks(story.players.map(({ id }) => id)))
         stories.push(story)
       }
     }
-    const playing = Array.from({ length: atOnce }, () => player().catch((error) => (failure ??= error)))
+    const playing = Array.from({ length: atOnce }, () =>
+      player().catch((error: unknown) => {
+        failure ??= error
+      }),
+    )
     const hit = () => stories.filter(({ lost }) => lost > 0).length
     let killed = 0
     for (; (killed < kills || hit() < kills) && failure === undefined; killed++) {
-      await sleep(random.between(50, 600))
+      const after = answers() + random.between(0, 60)
+      for (const until = Date.now() + longestLifeMs; answers() < after && Date.now() < until; ) await sleep(2)
+      await sleep(random.between(0, 20))
       await service.kill()
       service = await spawnService(database, environment)
     }

@@ -1,5 +1,5 @@
 // Random sequences of everything that can be done to orders, by several partners and two operators, one after another and at
-// once, against a simple model: 1,000 on PostgreSQL, 200 on the embedded database, which is slower and shows its tables only
+// once, against a simple model: 1,000 on PostgreSQL, 100 on the embedded database, which is slower and shows its tables only
 // once the service has stopped. Costs about ?? s and ?? s.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ import { assertReconciled } from '../support/orders.ts'
 import { startTestService } from '../support/service.ts'
 
 const onPostgres = databaseKind === 'postgres'
-const count = Number(process.env.MODEL_RUNS ?? (onPostgres ? 1_000 : 200))
+const count = Number(process.env.MODEL_RUNS ?? (onPostgres ? 1_000 : 100))
 
 test('whatever is done to orders, states, balances, postings and events are those of the model', async (t) => {
   const database = await createDatabase()
@@ -36,15 +36,13 @@ test('whatever is done to orders, states, balances, postings and events are thos
   const lapse = onPostgres ? 'by hand' : 'at any time'
   const site = await createSite(service, { rail: 'operator', lapse, failing: false, tables })
 
-  const cpu0 = process.cpuUsage()
   const tally: Tally = new Map()
   const stories: Story[] = []
-  await runSequences(sequences(), { count, atOnce: onPostgres ? 6 : 16, shrink: true }, async (sequence) => {
+  await runSequences(sequences(), { count, atOnce: onPostgres ? 6 : 8, shrink: true }, async (sequence) => {
     const story = await play(site, sequence, tally)
     if (tables) closeBooks(story, await tables.readBooks(idsOf(story)))
     stories.push(story)
   })
-  console.error('CPU', process.cpuUsage(cpu0))
   const { checked } = await assertReconciled(service)
   assert.ok(checked.partners >= stories.length * 2)
   await stop()

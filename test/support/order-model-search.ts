@@ -30,7 +30,7 @@ export function explain(rules: Rules, worlds: readonly World[], threads: readonl
           if (outcome.world !== now) search(outcome.world, [...others, { ...attempts, lost: lost - 1 }])
         } else if (fits(outcome.reply, answer)) {
           search(outcome.world, others)
-          return // as little as possible happened by itself; whatever else did will show
+          if (answer.status >= 300) return // it changed nothing: what happens by itself may as well happen later
         }
         now = order === undefined ? undefined : nextByItself(rules, now, order)
       }

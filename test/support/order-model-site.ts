@@ -26,6 +26,7 @@ export interface Answer extends Reply {
 
 type Served = { readonly partner: ApiClient; readonly operator: ApiClient }
 
+const restMs = 100
 const noFee = { fixed: '0', percentage: '0' }
 
 export async function createSite(
@@ -92,7 +93,7 @@ export async function insist<T>({ failing }: Site, work: () => Promise<T>): Prom
       return await work()
     } catch (error) {
       if (!failing || Date.now() > until) throw error
-      await sleep(20)
+      await sleep(restMs)
     }
   }
 }
@@ -117,9 +118,9 @@ export async function send(
     if (call.do === 'lapse') return { status: (await site.tables!.expireNow(call.order)) ? 200 : 404, raw: undefined }
     reply = await request(site, players, call, realId)
   } catch (error) {
-    if (site.failing && error instanceof TypeError && error.message === 'fetch failed') return undefined
-    if (site.failing && call.do === 'lapse') return undefined
-    throw error
+    if (!site.failing || !(error instanceof TypeError) || error.message !== 'fetch failed') throw error
+    await sleep(restMs) // while it starts again it has better to do than to be asked
+    return undefined
   }
   const { status, body: raw, headers } = reply
   if (site.failing && status === 503) return undefined
