@@ -140,7 +140,7 @@ export async function changeOrder(
 ): Promise<OrderRow> {
   const row = await lockOrder(tx, partnerId, orderId)
   if (!row) throw noSuchOrder()
-  if (row.operation !== 'withdrawal') throw wrongState(done[trigger], row)
+  if (row.operation !== 'withdrawal') throw wrongState(done[trigger], row) // a credit is nothing that anyone pays
   if (isRepeat(row, trigger, actor)) return row
   const transition = transitionFrom(row.state, trigger)
   if (!transition) throw wrongState(done[trigger], row)
