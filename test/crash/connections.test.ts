@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { checkStory } from '../support/checker.ts'
 import { startPublishing, subscribe } from '../support/checker-publishers.ts'
 import { createRandom } from '../support/checker-random.ts'
-import { createDatabase } from '../support/database.ts'
+import { connectTo, createDatabase } from '../support/database.ts'
 import { eventually } from '../support/endpoint.ts'
 import { freePort } from '../support/postgres.ts'
 import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -40,13 +40,11 @@ async function setStage(
     OPERATOR_PORT: String(await freePort()),
     WEBHOOK_RETRY_SCHEDULE: Array(20).fill('200ms').join(','),
   })
-  const db = new pg.Client({ connectionString: databaseUrl })
-  await db.connect()
   t.after(async () => {
     await service.kill()
-    await db.end()
     await database.remove()
   })
+  const db = await connectTo(t, databaseUrl)
   const partnerId = await subscribe(service, receiver, actions)
   return { proxy, receiver, service, partnerId, databaseUrl, db }
 }

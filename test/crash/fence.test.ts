@@ -1,22 +1,15 @@
 // Faults at one exact moment of settling: a worker that is paused with the fence in its hand, and one that dies with answers not
 // yet written. The test makes the moment by holding a lock on the event. Costs about 50 s.
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
+import type pg from 'pg'
 import { subscribe } from '../support/checker-publishers.ts'
 import { startFleet } from '../support/checker-workers.ts'
+import { connectTo } from '../support/database.ts'
 import { eventually } from '../support/endpoint.ts'
 import { publish, publishMany } from '../support/partner.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { watchSenders } from '../support/receiver-senders.ts'
-
-async function connect(t: TestContext, databaseUrl: string): Promise<pg.Client> {
-  const db = new pg.Client({ connectionString: databaseUrl })
-  db.on('error', () => {}) // the database goes before the connection
-  await db.connect()
-  t.after(() => db.end())
-  return db
-}
 
 async function hasRow(db: pg.Client, sql: string, ...values: unknown[]): Promise<boolean> {
   return ((await db.query(sql, values)).rowCount ?? 0) > 0
@@ -27,7 +20,7 @@ test('a worker that is paused in the middle of settling keeps no other from taki
   const fleet = await startFleet(t, 2)
   const senders = watchSenders(t, receiver.port, () => fleet.workers.map((worker) => worker.child.pid!))
   const partnerId = await subscribe(fleet.api, receiver, ['order-closed'])
-  const db = await connect(t, fleet.databaseUrl)
+  const db = await connectTo(t, fleet.databaseUrl)
   const isCompleted = (id: string | undefined) =>
     hasRow(db, `select from events where id = $1 and state = 'completed'`, id)
   const inState = (state: string) =>
@@ -45,7 +38,7 @@ test('a worker that is paused in the middle of settling keeps no other from taki
   senders.look()
   const owner = senders.of((await receiver.arrivals())[1]!)!
 
-  const lock = await connect(t, fleet.databaseUrl)
+  const lock = await connectTo(t, fleet.databaseUrl)
   await lock.query('begin')
   await lock.query('select from events where id = $1 for update', [second])
   await eventually(() => inState(`wait_event_type = 'Lock'`), 'the answer to be waiting for its settlement')
@@ -70,12 +63,12 @@ test('answers that are not yet written when their worker dies are asked for agai
   const receiver = await startReceiver(t)
   const fleet = await startFleet(t, 0)
   const partnerId = await subscribe(fleet.api, receiver, ['order-closed'])
-  const db = await connect(t, fleet.databaseUrl)
+  const db = await connectTo(t, fleet.databaseUrl)
   const events = await publishMany(fleet.api, partnerId, 30)
   for (const [i, id] of events.entries()) {
     await db.query(`update events set due_at = now() - $2 * interval '1 hour' where id = $1`, [id, events.length - i])
   }
-  const lock = await connect(t, fleet.databaseUrl)
+  const lock = await connectTo(t, fleet.databaseUrl)
   await lock.query('begin')
   await lock.query('select from events where id = $1 for update', [events[0]])
   const worker = await fleet.startWorker()

@@ -41,13 +41,14 @@ test('a worker that was paused settles nothing that another has taken', async (t
   const pauseNowAndThen = async (pid: number) => {
     for (let i = 0; i < stopsOfEach; i++) {
       await sleep(random.between(2_500, 5_000))
-      const from = Date.now()
       process.kill(pid, 'SIGSTOP')
+      const from = Date.now()
       senders.look()
       const inFlight = await underWay(pid)
       await sleep(random.between(10_500, 12_500))
+      const until = Date.now()
       process.kill(pid, 'SIGCONT')
-      pauses.push({ pid, from, until: Date.now(), inFlight })
+      pauses.push({ pid, from, until, inFlight })
     }
   }
   await Promise.all(fleet.workers.slice(1).map(({ child }) => pauseNowAndThen(child.pid!)))
@@ -78,15 +79,16 @@ interface Story {
   readonly pauses: readonly Pause[]
 }
 
-// What a worker sends in the moment it goes on again: begun before the pause, when the attempt was its own.
-function isTail(arrival: Arrival, { senders, pauses }: Story): boolean {
+// Begun before a pause of its own sender, and not settled by then.
+function wasHeldByPausedWorker(arrival: Arrival, { senders, pauses }: Story): boolean {
   const sender = senders.of(arrival)
-  return pauses.some(({ pid, until }) => pid === sender && Math.abs(arrival.at - until) < 1_000)
+  return pauses.some((pause) => pause.pid === sender && wasInFlight(arrival, { ...pause, until: pause.from }))
 }
 
-function wasHeldByPausedWorker(arrival: Arrival, story: Story): boolean {
-  const own = story.pauses.filter(({ pid }) => pid === story.senders.of(arrival))
-  return own.some((pause) => wasInFlight(arrival, pause)) || isTail(arrival, story)
+// Begun before a pause, when the attempt was the sender's own, and arrived when the sender went on again.
+function isTail(arrival: Arrival, { senders, pauses }: Story): boolean {
+  const sender = senders.of(arrival)
+  return pauses.some(({ pid, from, until }) => pid === sender && arrival.signedAt <= from && arrival.at >= until)
 }
 
 // Whoever sent an attempt last has taken it from those before: only the last may settle it.

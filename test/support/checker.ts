@@ -40,10 +40,8 @@ interface AttemptRow {
   body: string | null
 }
 
-// An answer that came this long before a fault may not have been settled yet, and a request written just before the sender's
-// death is read by the endpoint just after it.
+// An answer that came this long before a fault may not have been settled yet.
 const unsettledForMs = 1_000
-const onTheWayForMs = 500
 
 export async function checkStory({ databaseUrl, receiver, told, faults }: Story): Promise<Verdict> {
   const expected = new Set([...told.values()].flat())
@@ -142,8 +140,9 @@ async function matchAttempts(
   })
 }
 
-export function wasInFlight({ at, endedAt }: Arrival, { from, until }: Fault): boolean {
-  return at <= until + onTheWayForMs && (endedAt ?? Number.POSITIVE_INFINITY) >= from - unsettledForMs
+// Begun before the fault ended. It may have arrived later.
+export function wasInFlight({ signedAt, endedAt }: Arrival, { from, until }: Fault): boolean {
+  return signedAt <= until && (endedAt ?? Number.POSITIVE_INFINITY) >= from - unsettledForMs
 }
 
 // After deaths the last one who sent an attempt is the one who settles it: those before it cannot.

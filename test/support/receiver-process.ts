@@ -22,6 +22,7 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
       eventId,
       attempt,
       port: request.socket.remotePort ?? 0,
+      signedAt: signedAt(String(request.headers['x-jwt-signature'])),
       at: Date.now(),
       endedAt: null,
       status: null,
@@ -39,6 +40,10 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
       response.writeHead(status, { 'content-type': 'text/plain' }).end(String(arrival.number))
     }, delayMs)
   })
+}
+
+function signedAt(token: string): number {
+  return 1_000 * JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).iat
 }
 
 process.on('message', (message: ToReceiver) => {
