@@ -1,5 +1,5 @@
 // SIGTERM in the middle of delivering: what can finish is finished and settled, nothing is begun any more; also when a request is still
-// to be answered, and when the database is away. Costs about 40 s.
+// to be answered, and when the database is away. And the other way to leave: what a dead worker had is sent again. Costs about 50 s.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { eventually } from '../support/endpoint.ts'
 import { publishMany } from '../support/partner.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { type Arrival, startReceiver } from '../support/receiver.ts'
+import { watchSenders } from '../support/receiver-senders.ts'
 import { type ServiceProcess, spawnService } from '../support/service.ts'
 
 const actions = ['order-closed'] as const
@@ -118,4 +119,29 @@ test('SIGTERM ends the process also when nothing can be settled any more', async
   const db = await connectTo(t, postgres.url())
   const done = async () => (await db.query(`select from events where state = 'completed' and tries = 1`)).rowCount
   await eventually(async () => (await done()) === 4, 'the next to deliver them again')
+})
+
+test('what a dead worker had under way is sent again by another', async (t) => {
+  const receiver = await startReceiver(t, { delayMs: [2_000, 2_000] })
+  const fleet = await startFleet(t, 2)
+  const senders = watchSenders(t, receiver.port, () => fleet.workers.map((worker) => worker.child.pid!))
+  await publishMany(fleet.api, await subscribe(fleet.api, receiver, actions, 8), 1)
+  await eventually(async () => (await receiver.arrivals()).length === 8, 'all to be under way')
+  senders.look()
+  const first = (await receiver.arrivals()).slice()
+  const victim = fleet.workers.find((worker) => worker.child.pid === senders.of(first[0]!))!
+  const lost = first.filter((each) => senders.of(each) === victim.child.pid)
+  await victim.kill()
+  const diedAt = Date.now()
+  await eventually(async () => (await receiver.arrivals()).length === 8 + lost.length, 'what it had to be sent again')
+  const again = (await receiver.arrivals()).slice(8)
+  assert.deepEqual(again.map((each) => each.eventId).sort(), lost.map((each) => each.eventId).sort())
+  assert.deepEqual(
+    again.map((each) => each.attempt),
+    lost.map(() => 1),
+  )
+  const seconds = again.map((each) => (each.at - diedAt) / 1_000)
+  t.diagnostic(
+    JSON.stringify({ lost: lost.length, sentAgainAfterSeconds: [Math.min(...seconds), Math.max(...seconds)] }),
+  )
 })
