@@ -62,14 +62,16 @@ export async function checkStory({ databaseUrl, receiver, told, faults }: Story)
     const attempts = await matchAttempts(db, events, arrivals)
     const settled = new Set(attempts.map((attempt) => attempt.settled))
     const repeated = arrivals.filter((arrival) => !settled.has(arrival))
-    const affected = arrivals.filter((arrival) => faults.some((fault) => wasInFlight(arrival, fault)))
-    const unexplained = repeated.filter((arrival) => !affected.includes(arrival))
+    const affected = new Set(arrivals.filter((arrival) => faults.some((fault) => wasInFlight(arrival, fault))))
+    const unexplained = repeated
+      .filter((arrival) => !affected.has(arrival))
+      .map((sent) => ({ sent, others: arrivals.filter((each) => each.eventId === sent.eventId && each !== sent) }))
     assertNone(unexplained, 'only what was in flight at a fault is sent again')
     return {
       events: events.length,
       arrivals: arrivals.length,
       repeated: repeated.length,
-      inFlightAtFaults: affected.length,
+      inFlightAtFaults: affected.size,
       attempts,
     }
   } finally {
