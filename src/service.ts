@@ -15,8 +15,8 @@ import { createTestSender } from './delivery/test-event.ts'
 import { operatorDocument, partnerDocument } from './documents.ts'
 import { forgetOldReplies } from './http/idempotency.ts'
 import { createListener } from './http/listener.ts'
-import { openRoutes } from './http/open-routes.ts'
-import { type Route, route } from './http/route.ts'
+import { openRoute, openRoutes } from './http/open-routes.ts'
+import type { Reply } from './http/route.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
@@ -116,7 +116,12 @@ export async function startService(
       gate: createPartnerGate(ctx, directory, usage.note),
       routes: serves ? partnerApi : [],
       prefixes: ['/v1', ''],
-      openRoutes: [...openRoutes(ctx, partnerDocument(config, partnerApi), isReady), jwksRoute(signer)],
+      openRoutes: [
+        ...openRoutes(ctx, partnerDocument(config, partnerApi), isReady),
+        openRoute('/.well-known/jwks.json', 'jwks', 'The public keys that webhooks are signed with', () =>
+          jwksReply(signer),
+        ),
+      ],
     })
     const changes = createChanges(db, feed)
     const operatorApi = [
@@ -130,7 +135,10 @@ export async function startService(
       gate: createOperatorGate(operatorToken, cacheOperatorTokens(db, feed)),
       routes: serves ? operatorApi : [],
       prefixes: ['/operator/v1'],
-      openRoutes: [...openRoutes(ctx, operatorDocument(operatorApi), isReady), metricsRoute(ctx)],
+      openRoutes: [
+        ...openRoutes(ctx, operatorDocument(operatorApi), isReady),
+        openRoute('/metrics', 'metrics', 'Metrics', () => metricsReply(ctx)),
+      ],
       checkRequest: checkHost(config),
     })
     // The engine begins nothing more from the first moment on, however long the last requests take.
@@ -161,42 +169,16 @@ export async function startService(
   }
 }
 
-const openRoute = route<undefined>()
-
-function jwksRoute(signer: Signer): Route<undefined> {
-  return openRoute({
-    method: 'GET',
-    path: '/.well-known/jwks.json',
-    id: 'jwks',
-    tag: 'Service',
-    summary: 'The public keys that webhooks are signed with',
-    access: undefined,
-    replies: {},
-    handle() {
-      const { body, maxAgeSeconds } = signer.jwks()
-      return {
-        status: 200,
-        body,
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'cache-control': `public, max-age=${maxAgeSeconds}`,
-        },
-      }
+function jwksReply(signer: Signer): Reply {
+  const { body, maxAgeSeconds } = signer.jwks()
+  return {
+    status: 200,
+    body,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': `public, max-age=${maxAgeSeconds}`,
     },
-  })
-}
-
-function metricsRoute(ctx: Context): Route<undefined> {
-  return openRoute({
-    method: 'GET',
-    path: '/metrics',
-    id: 'metrics',
-    tag: 'Service',
-    summary: 'Metrics',
-    access: undefined,
-    replies: {},
-    handle: () => metricsReply(ctx),
-  })
+  }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

@@ -1,13 +1,10 @@
 // POST /operator/v1/events refuses what is not an event of its type, and names what is wrong. Costs about 3 s on each database.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { actions, catalogue } from '../../src/webhooks/catalogue.ts'
-import { startTestService } from '../support/service.ts'
+import { one, order, startForPublishers } from '../support/operator-events.ts'
 
-const service = await startTestService({ after })
-const order = { id: 'o-1', state: 'completed', operation: 'buy' }
-const one = (partnerId: string, id: string) => ({ partner_id: partnerId, id, action: 'order-closed', order })
-const post = (body: unknown) => service.operator.post('/events', body)
+const { service, post } = await startForPublishers()
 
 const requiredMembers = {
   order: ['id', 'state', 'operation'],

@@ -1,25 +1,14 @@
 // POST /operator/v1/events: what the platform publishes, to the byte, once for each id. What is refused is in
 // event-schemas.test.ts. Costs about 8 s on each database.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { actions, catalogue } from '../../src/webhooks/catalogue.ts'
 import type { Body } from '../support/client.ts'
 import { startEndpoint } from '../support/endpoint.ts'
+import { countEvents, one, order, startForPublishers } from '../support/operator-events.ts'
 import { details, newKey, newPartner, subscribe } from '../support/partner.ts'
-import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after })
-const order = { id: 'o-1', state: 'completed', operation: 'buy' }
-const one = (partnerId: string, id: string, more: Record<string, unknown> = {}) => ({
-  partner_id: partnerId,
-  id,
-  action: 'order-closed',
-  order,
-  ...more,
-})
-const post = (body: unknown) => service.operator.post('/events', body)
-const countOf = async (api: { get(path: string): Promise<{ body: Body }> }) =>
-  (await api.get('/webhooks/events?limit=100')).body.events.length
+const { service, post } = await startForPublishers()
 
 test('publishing to three matching subscriptions makes three events with one publication_id', async (t) => {
   const endpoint = await startEndpoint(t)
@@ -97,7 +86,7 @@ test('a batch takes 1,000 events and no more, and publishes all or none', async 
   for (const bad of [one('ptr_unknown', 'x'), one(partner.id, 'x', { order: {} }), one(partner.id, 'batch-0')]) {
     assert.ok((await post({ events: [...events.slice(1), events[0], bad].slice(-1_000) })).status >= 400)
   }
-  assert.equal(await countOf(partner.api), 0, 'a batch with one bad event publishes nothing')
+  assert.equal(await countEvents(partner.api), 0, 'a batch with one bad event publishes nothing')
   const all = await post({ events })
   assert.equal(all.status, 201)
   assert.deepEqual(

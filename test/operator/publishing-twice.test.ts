@@ -1,24 +1,12 @@
 // The publisher's own id: the same again changes nothing, with other content it is a conflict, and of many at once only those fail that
 // are wrong themselves. Costs about 4 s on each database.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import type { Body } from '../support/client.ts'
+import { test } from 'node:test'
 import { startEndpoint } from '../support/endpoint.ts'
+import { countEvents, one, order, startForPublishers } from '../support/operator-events.ts'
 import { newPartner, subscribe } from '../support/partner.ts'
-import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after })
-const order = { id: 'o-1', state: 'completed', operation: 'buy' }
-const one = (partnerId: string, id: string, more: Record<string, unknown> = {}) => ({
-  partner_id: partnerId,
-  id,
-  action: 'order-closed',
-  order,
-  ...more,
-})
-const post = (body: unknown) => service.operator.post('/events', body)
-const countOf = async (api: { get(path: string): Promise<{ body: Body }> }) =>
-  (await api.get('/webhooks/events?limit=100')).body.events.length
+const { service, post } = await startForPublishers()
 
 test('the same id again is answered as before, in whatever form, and nothing is sent twice', async (t) => {
   const endpoint = await startEndpoint(t)
@@ -34,7 +22,7 @@ test('the same id again is answered as before, in whatever form, and nothing is 
   assert.equal(inBatch.body.events[1].event_ids.length, 2)
   const spaced = await post(JSON.stringify(one(partner.id, 'again'), null, 2))
   assert.deepEqual(spaced.body, first.body)
-  assert.equal(await countOf(partner.api), 3)
+  assert.equal(await countEvents(partner.api), 3)
 })
 
 test('the same id with other content is a conflict, however small the difference', async () => {
@@ -56,7 +44,7 @@ test('the same id with other content is a conflict, however small the difference
   const { status, body } = await post({ events: [one(partner.id, 'fresh'), one(partner.id, 'differs')] })
   assert.equal(status, 409)
   assert.equal(body.error_msg, 'events[1].id was used for an event with other content.')
-  assert.equal(await countOf(partner.api), 1, 'of a batch with a conflict nothing is published')
+  assert.equal(await countEvents(partner.api), 1, 'of a batch with a conflict nothing is published')
 })
 
 test('an id is remembered also when nothing matched', async () => {
@@ -67,7 +55,7 @@ test('an id is remembered also when nothing matched', async () => {
   await subscribe(partner.api, 'https://localhost:9/never')
   assert.deepEqual((await post(one(partner.id, 'nobody'))).body, first.body)
   assert.equal((await post(one(partner.id, 'nobody', { order: { ...order, state: 'cancelled' } }))).status, 409)
-  assert.equal(await countOf(partner.api), 0)
+  assert.equal(await countEvents(partner.api), 0)
 })
 
 test('an id belongs to its partner: another may use the same', async () => {
@@ -91,7 +79,7 @@ test('of many at once with the same id one is published and all get the same ans
     return JSON.stringify(body.events?.[0] ?? body)
   })
   assert.equal(new Set(answers).size, 1)
-  assert.equal(await countOf(partner.api), 1)
+  assert.equal(await countEvents(partner.api), 1)
 })
 
 test('of 500 at once only those fail that are wrong themselves', async () => {

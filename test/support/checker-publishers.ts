@@ -73,7 +73,7 @@ export function startPublishing(options: PublishingOptions): Publishing {
     const giveUpAt = Date.now() + 60_000
     while (!(await publish(request))) {
       assert.ok(Date.now() < giveUpAt, 'the service did not come back: it answers publishers with 503, or not at all')
-      await sleep(random.between(20, 150))
+      await sleep(random.between(50, 300))
     }
   }
   const work = async () => {

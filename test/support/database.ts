@@ -42,6 +42,15 @@ export async function createDatabase(kind: 'embedded' | 'postgres' = databaseKin
   }
 }
 
+// A connection of the test's own.
+export async function connectTo(t: { after(work: () => Promise<void>): void }, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // the database may go before the connection
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
 async function onServer(sql: string): Promise<void> {
   if (!serverUrl) throw new Error('run the tests with `npm test` (it starts the PostgreSQL they need)')
   const client = new pg.Client({ connectionString: serverUrl })

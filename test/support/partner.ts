@@ -68,15 +68,20 @@ export async function publish(
 }
 
 // Many at once, in batches; ids of the events, in the order of publication.
-export async function publishMany(service: Operated, partnerId: string, count: number): Promise<string[]> {
+export async function publishMany(
+  service: Operated,
+  partnerId: string,
+  count: number,
+  action: keyof typeof catalogue = 'order-closed',
+): Promise<string[]> {
   const ids: string[] = []
   for (let done = 0; done < count; done += 1_000) {
     const reply = await service.operator.post('/events', {
       events: Array.from({ length: Math.min(1_000, count - done) }, () => ({
         partner_id: partnerId,
         id: `test-${++published}`,
-        action: 'order-closed',
-        ...catalogue['order-closed'].example,
+        action,
+        ...catalogue[action].example,
       })),
     })
     assert.equal(reply.status, 201, reply.text)

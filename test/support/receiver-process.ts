@@ -22,23 +22,28 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
       eventId,
       attempt,
       port: request.socket.remotePort ?? 0,
+      signedAt: signedAt(String(request.headers['x-jwt-signature'])),
       at: Date.now(),
       endedAt: null,
       status: null,
     }
     arrivals.push(arrival)
     response.on('close', () => {
-      arrival.endedAt = Date.now()
+      arrival.endedAt ??= Date.now()
     })
     const { delayMs: [least, most] = [0, 0], failShare = 0, repeatDelayMs } = behaviour
     const delayMs = repeated && repeatDelayMs !== undefined ? repeatDelayMs : least + Math.random() * (most - least)
     const status = Math.random() < failShare ? 500 : 200
     setTimeout(() => {
       if (response.destroyed) return // whoever asked is gone
-      arrival.status = status
+      Object.assign(arrival, { status, endedAt: Date.now() }) // before the sender can know
       response.writeHead(status, { 'content-type': 'text/plain' }).end(String(arrival.number))
     }, delayMs)
   })
+}
+
+function signedAt(token: string): number {
+  return 1_000 * JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).iat
 }
 
 process.on('message', (message: ToReceiver) => {

@@ -10,6 +10,7 @@ export interface Arrival {
   readonly eventId: string
   readonly attempt: number
   readonly port: number // the sender's
+  readonly signedAt: number // when the sender began the attempt: the signature's `iat`, in whole seconds, never later than it was
   readonly at: number
   endedAt: number | null // answered, or given up by the sender; null while in flight
   status: number | null // what it was answered; null when the sender had gone

@@ -89,6 +89,7 @@ export async function spawnService(
   const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
     env: {
       PATH: process.env.PATH ?? '',
+      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
       PORT: '0',
       OPERATOR_PORT: '0',
       HOST: '127.0.0.1',
