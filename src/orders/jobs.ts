@@ -10,7 +10,9 @@ import { stepSandboxRail } from './sandbox-rail.ts'
 import { orderStates, transitionFrom } from './states.ts'
 import { orderView } from './views.ts'
 
-const lookEveryMs = 250
+const expireEveryMs = 1_000
+const watchEveryMs = 5_000
+const railEveryMs = 250
 const measureEveryMs = 15_000
 const ordersInOneStep = 100
 const overdueAfter = '1 hour'
@@ -24,18 +26,18 @@ export function startOrderJobs(ctx: Context, waker: Waker): () => Promise<void> 
       await sleep(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
     }
   }
-  // Each step is a transaction of its own; whoever has nothing left to do rests.
+  // Each step is a transaction of its own, until one finds nothing to do.
   const steps = (step: () => Promise<boolean>) => async () => {
     while (goOn() && (await step())) waker.wake()
   }
   const jobs = [
     every(
-      lookEveryMs,
+      expireEveryMs,
       'the expiry of orders',
       steps(() => stepExpiry(ctx)),
     ),
     every(
-      lookEveryMs * 4,
+      watchEveryMs,
       'the watch over payouts',
       steps(() => stepOverdue(ctx)),
     ),
@@ -44,7 +46,7 @@ export function startOrderJobs(ctx: Context, waker: Waker): () => Promise<void> 
   if (ctx.config.payoutRail === 'sandbox') {
     jobs.push(
       every(
-        lookEveryMs,
+        railEveryMs,
         'the sandbox rail',
         steps(() => ctx.db.transaction(stepSandboxRail)),
       ),
@@ -66,7 +68,7 @@ async function stepExpiry(ctx: Context): Promise<boolean> {
     )
     return rows.length
   })
-  return expired === ordersInOneStep
+  return expired > 0
 }
 
 async function stepOverdue(ctx: Context): Promise<boolean> {
@@ -81,7 +83,7 @@ async function stepOverdue(ctx: Context): Promise<boolean> {
   for (const { id, payoutId, takenAt, takenBy } of overdue) {
     ctx.log.warn({ order_id: id, payout_id: payoutId, taken_at: takenAt, taken_by: takenBy }, 'a payout is overdue')
   }
-  return overdue.length === ordersInOneStep
+  return overdue.length > 0
 }
 
 function measureWaiting(ctx: Context): () => Promise<void> {

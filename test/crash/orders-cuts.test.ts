@@ -21,7 +21,7 @@ test('an order call whose answer got lost happened once or not at all: repeated,
   const random = createRandom('orders-cuts')
   const database = await createDatabase('postgres')
   const direct = new URL(database.environment.DATABASE_URL!)
-  const proxy = await startTcpProxy(t, Number(direct.port))
+  const proxy = await startTcpProxy(t, direct.href)
   const service = await startTestService(t, {
     database,
     environment: { DATABASE_URL: proxy.url(direct.pathname.slice(1)), PAYOUT_RAIL: 'operator' },
