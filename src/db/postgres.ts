@@ -183,18 +183,20 @@ async function commit(client: pg.PoolClient): Promise<void> {
     () => client.release(),
     () => client.release(true),
   )
-  const patience = new AbortController()
-  const silence = sleep(statementTimeoutMs, undefined, { signal: patience.signal }).then(() => {
-    throw new DatabaseUnavailable('COMMIT has not been answered', true)
+  let patience: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    patience = setTimeout(
+      () => reject(new DatabaseUnavailable('COMMIT has not been answered', true)),
+      statementTimeoutMs,
+    )
   })
-  silence.catch(() => {})
   try {
     // A server that answers COMMIT with an error of its own (a deferred constraint) has rolled back; silence tells nothing.
     const { command } = await Promise.race([unlessUnavailable(answer, true), silence])
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error.
     if (command !== 'COMMIT') throw new Error(`the transaction was rolled back instead of committed (${command})`)
   } finally {
-    patience.abort()
+    clearTimeout(patience)
   }
 }
 

@@ -151,8 +151,9 @@ async function record(tx: Tx, submissions: readonly Submission[]): Promise<Outco
   )
 
   const outcomes = new Map(items.map((item) => [item.submission, outcomeOf(item, fresh, known)]))
-  const noPartner = { error: fail('not_found', 'partner_id names no partner.') }
-  return submissions.map((submission) => outcomes.get(submission) ?? noPartner)
+  return submissions.map(
+    (submission) => outcomes.get(submission) ?? { error: fail('not_found', 'partner_id names no partner.') },
+  )
 }
 
 interface Item {
