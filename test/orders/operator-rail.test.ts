@@ -117,30 +117,39 @@ test('an order that was taken more than an hour ago raises one alert, and one mo
   const [old, young] = [await orderIn(service, partner, 'processing'), await orderIn(service, partner, 'processing')]
   const back = (id: string, minutes: number) => (db: Db) =>
     db.query(`update orders set taken_at = now() - ${minutes} * interval '1 minute' where id = $1`, [id])
-  const raised = async (db: Db) => (await db.query(`select 1 from events where action = 'payout-overdue'`)).count
-  await meanwhile((db) => Promise.all([back(young.id, 59)(db), back(old.id, 61)(db)]))
-  const alerts = () => hook.received.filter(({ event }) => event.action === 'payout-overdue').map(({ event }) => event)
-  await eventually(() => alerts().length >= 1, 'the alert')
-  const shown = (await ok(operator.get(`/orders/${old.id}`))).body
-  const { partner_id, payout_id, taken_by } = shown
-  assert.deepEqual(Object.keys(alerts()[0]), ['id', 'action', 'created_at', 'order'])
-  assert.deepEqual(alerts()[0].order, { ...old, partner_id, payout_id, taken_by })
+  const raised = async (db: Db) => {
+    const sql = `select resource_id as id, count(*)::int as alerts from events where action = 'payout-overdue' group by 1`
+    const { rows } = await db.query<{ id: string; alerts: number }>(sql)
+    return Object.fromEntries(rows.map(({ id, alerts }) => [id, alerts]))
+  }
+  const alerts = (id: string) =>
+    hook.received
+      .map(({ event }) => event)
+      .filter(({ action, order }) => action === 'payout-overdue' && order.id === id)
   const metric = async () =>
     /^orders_overdue (\d+)$/m.exec(await (await fetch(`${service.operatorUrl}/metrics`)).text())?.[1]
+
+  await meanwhile((db) => Promise.all([back(young.id, 59)(db), back(old.id, 61)(db)]))
+  await eventually(() => alerts(old.id).length >= 1, 'the alert')
+  const { partner_id, payout_id, taken_by } = (await ok(operator.get(`/orders/${old.id}`))).body
+  assert.deepEqual(Object.keys(alerts(old.id)[0]), ['id', 'action', 'created_at', 'order'])
+  assert.deepEqual(alerts(old.id)[0].order, { ...old, partner_id, payout_id, taken_by })
   await eventually(async () => (await metric()) === '1', 'the metric')
 
+  // Whoever found the second has looked at the first again.
+  await meanwhile(async (db) => {
+    assert.deepEqual(await raised(db), { [old.id]: 1 })
+    await back(young.id, 61)(db)
+  })
+  await eventually(() => alerts(young.id).length >= 1, 'the alert of the other')
   await ok(operator.post(`/orders/${old.id}/release`))
   await ok(operator.post(`/orders/${old.id}/take`))
   await meanwhile(async (db) => {
-    assert.equal(await raised(db), 1)
+    assert.deepEqual(await raised(db), { [old.id]: 1, [young.id]: 1 })
     await back(old.id, 61)(db)
   })
-  await eventually(() => alerts().length >= 2, 'the second alert')
+  await eventually(() => alerts(old.id).length >= 2, 'the alert of the second take')
   await ok(operator.post(`/orders/${old.id}/complete`))
-  assert.equal(await meanwhile(raised), 2)
-  await eventually(async () => (await metric()) === '0', 'the metric to be back')
-  assert.deepEqual(
-    alerts().map((each) => each.order.id),
-    [old.id, old.id],
-  )
+  assert.deepEqual(await meanwhile(raised), { [old.id]: 2, [young.id]: 1 })
+  await eventually(async () => (await metric()) === '1', 'the metric to forget what was paid')
 })

@@ -1,6 +1,7 @@
 // Orders through the API: the object of the specification field by field, and the way from creation to settlement.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Body } from '../support/client.ts'
 import { startEndpoint } from '../support/endpoint.ts'
 import {
@@ -130,6 +131,21 @@ test('amounts ending in .01 fail and give the funds back, in .02 stall, in .03 c
   const { fee_amount } = returned!.withdrawal
   assert.equal(fee_amount, '50.51')
   assert.deepEqual(await balance(partner.api), ['999849.47', '100.02'])
+  await assertReconciled(service)
+})
+
+test('the sandbox’s complete and fail go through at any moment, whatever the rail does with the order just then', async () => {
+  const partner = await newOrderPartner(service)
+  const orders = await Promise.all(Array.from({ length: 30 }, () => confirmedOrder(partner, '10000.02'))) // taken, never settled
+  const endings = await Promise.all(
+    orders.map(async ({ id }, i) => {
+      await sleep(i * 10)
+      return partner.api.post(`/sandbox/orders/${id}/${i % 2 ? 'complete' : 'fail'}`)
+    }),
+  )
+  for (const [i, { status, body, text }] of endings.entries())
+    assert.deepEqual([status, body.state], [200, i % 2 ? 'completed' : 'cancelled'], text)
+  assert.deepEqual(await balance(partner.api), ['849999.70', '0.00'])
   await assertReconciled(service)
 })
 
