@@ -91,7 +91,9 @@ function aim(act: OrderAct, within: Within): Call {
   }
   if (first === 'create') return callOf({ ...act, do: first, money, reference: 0, nth: 0, partner: nth }, within)!
   if (first) return aim({ ...act, do: first }, within)
-  return callOn(newest(good.length > 0 ? good : orders, nth) ?? unknownOrder, act, within)
+  const withdrawals = orders.filter((id) => world.orders[id]!.operation === 'withdrawal')
+  const any = nth < 3 && withdrawals.length > 0 ? withdrawals : orders
+  return callOn(newest(good.length > 0 ? good : any, nth) ?? unknownOrder, act, within)
 }
 
 // Without a key.
