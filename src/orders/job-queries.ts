@@ -1,6 +1,6 @@
 // The SQL of the jobs: what is due, for all partners, passing by whatever somebody else is working on.
 import type { Queryable, Tx } from '../db/db.ts'
-import { type OrderRow, orderColumns } from './queries.ts'
+import { changedAt, type OrderRow, orderColumns } from './queries.ts'
 
 // Uses orders_expiry.
 export async function expireOrders(tx: Tx, state: string, reason: string, most: number): Promise<OrderRow[]> {
@@ -8,7 +8,7 @@ export async function expireOrders(tx: Tx, state: string, reason: string, most: 
     `with expired as (
        select partner_id, id from orders where state = 'awaiting_confirmation' and expires_at <= now()
        order by expires_at limit $3 for update skip locked)
-     update orders o set state = $1, state_reason = $2, closed_at = now(), last_updated_at = now()
+     update orders o set state = $1, state_reason = $2, closed_at = ${changedAt}, last_updated_at = ${changedAt}
      from expired e where o.partner_id = e.partner_id and o.id = e.id returning ${orderColumns}`,
     [state, reason, most],
   )

@@ -187,12 +187,15 @@ export type OrderChange = Pick<OrderRow, 'state' | 'stateReason' | 'payoutId' | 
   readonly railInMs: number | null
 }
 
+// Who waited for the order began before whoever changed it meanwhile, and so did its now(): the times of an order never go back.
+export const changedAt = 'greatest(now(), o.last_updated_at)'
+
 // Guarded by the state it was in: a change of what has changed meanwhile moves no row.
 export async function updateOrder(tx: Tx, row: OrderRow, change: OrderChange): Promise<OrderRow | undefined> {
   const { rows } = await tx.query<OrderRow>(
-    `update orders o set state = $4, state_reason = $5, payout_id = $6, taken_by = $7, last_updated_at = now(), alerted_at = null,
-       processed_at = case when $8 then now() else processed_at end, taken_at = case when $9 then now() else taken_at end,
-       closed_at = case when $10 then now() else closed_at end, rail_due_at = now() + $11 * interval '1 millisecond'
+    `update orders o set state = $4, state_reason = $5, payout_id = $6, taken_by = $7, last_updated_at = ${changedAt}, alerted_at = null,
+       processed_at = case when $8 then ${changedAt} else processed_at end, taken_at = case when $9 then ${changedAt} else taken_at end,
+       closed_at = case when $10 then ${changedAt} else closed_at end, rail_due_at = now() + $11 * interval '1 millisecond'
      where o.partner_id = $1 and o.id = $2 and o.state = $3 returning ${orderColumns}`,
     [
       row.partnerId,

@@ -14,7 +14,7 @@ import { assertReconciled } from '../support/orders.ts'
 import { freePort } from '../support/postgres.ts'
 import { type ServiceProcess, spawnService } from '../support/service.ts'
 
-const atOnce = 6
+const atOnce = 12
 const longestLifeMs = 1_500 // the rail may keep all sequences waiting
 
 for (const { rail, kills } of [

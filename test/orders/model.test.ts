@@ -47,19 +47,9 @@ test('whatever is done to orders, states, balances, postings and events are thos
   assert.ok(checked.partners >= stories.length * 2)
   await stop()
   if (!tables) {
-    const books = await offline(database, (db) => readBooks(db.query, stories.flatMap(idsOf)))
-    for (const story of stories) {
-      const own = new Set(idsOf(story))
-      const ofStory = <T extends { partner: string }>(rows: readonly T[]) =>
-        rows.filter(({ partner }) => own.has(partner))
-      const { accounts, entries, postings, events } = books
-      closeBooks(story, {
-        accounts: ofStory(accounts),
-        entries: ofStory(entries),
-        postings: ofStory(postings),
-        events: ofStory(events),
-      })
-    }
+    await offline(database, async (db) => {
+      for (const story of stories) closeBooks(story, await readBooks(db.query, idsOf(story)))
+    })
   }
   const figures = Object.fromEntries([...tally].sort())
   t.diagnostic(JSON.stringify({ sequences: stories.length, ...checked, ...figures }))

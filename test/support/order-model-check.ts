@@ -18,6 +18,7 @@ export interface Books {
   readonly entries: readonly Record<'partner' | 'currency' | 'kind' | 'order' | 'available' | 'held', string>[] // oldest first
   readonly postings: readonly Record<'partner' | 'currency' | 'entry' | 'account' | 'amount', string>[]
   readonly events: readonly Record<'partner' | 'action' | 'payload', string>[]
+  readonly backwards: readonly { readonly partner: string }[] // orders whose times are not in the order of what happened
 }
 
 export const columns = ['available', 'held', 'fees', 'payouts', 'topUps'] as const
@@ -72,6 +73,7 @@ export function checkBooks(world: World, { orders, replies }: Shown, books: Book
     for (const each of byEntry.values())
       assert.equal(sum(each.map(({ amount }) => minor(amount))), 0n, 'an entry sums to zero')
   }
+  assert.deepEqual(books.backwards, [], 'the times of an order only go forward')
   checkEvents(world, { orders, replies }, books.events)
 }
 

@@ -19,6 +19,7 @@ const comesFirst: Partial<Record<Act['do'], 'create' | 'confirm' | 'take' | 'com
   ...{ confirm: 'create', cancel: 'create', lapse: 'create', withdraw: 'confirm', take: 'confirm' },
   ...{ complete: 'take', fail: 'take', release: 'take', return: 'complete' },
 }
+const refusals = new Set(['insufficient_funds', 'invalid_destination'])
 const unknownOrder = 'ord_00000000000000000000000000'
 const unknownInstruction = 'oin_00000000000000000000000000'
 
@@ -89,9 +90,15 @@ function aim(act: OrderAct, within: Within): Call {
       ...within.keyed(),
     }
   }
-  if (first === 'create') return callOf({ ...act, do: first, money, reference: 0, nth: 0, partner: nth }, within)!
+  if (first === 'create')
+    return callOf({ ...act, do: first, money, reference: 0, nth: 0, partner: nth < 2 ? 0 : 1 }, within)!
   if (first) return aim({ ...act, do: first }, within)
-  return callOn(newest(good.length > 0 ? good : orders, nth) ?? unknownOrder, act, within)
+  // Not aimed at success, it is aimed at the refusals that are not about the order's state, and then at anything.
+  const special = aimed ? [] : orders.filter((id) => refusals.has(answered(id).code ?? ''))
+  const withdrawals = orders.filter((id) => world.orders[id]!.operation === 'withdrawal')
+  const any = nth < 3 && withdrawals.length > 0 ? withdrawals : orders
+  const found = [good, special, any].find((each) => each.length > 0) ?? []
+  return callOn(newest(found, nth) ?? unknownOrder, act, within)
 }
 
 // Without a key.

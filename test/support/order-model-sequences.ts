@@ -73,30 +73,20 @@ const money = fc.oneof({ weight: 3, arbitrary: moneyIn('ARS') }, { weight: 1, ar
 
 const target = fc.record({ nth, aimed: often(3, 1), stranger: often(1, 12), money })
 
-const orderActs: [number, string][] = [
-  ...([
-    [7, 'confirm'],
-    [1, 'cancel'],
-    [2, 'lapse'],
-  ] as [number, string][]),
-  ...([
-    [6, 'take'],
-    [4, 'complete'],
-    [2, 'fail'],
-    [2, 'release'],
-    [2, 'withdraw'],
-    [3, 'return'],
-  ] as [number, string][]),
-]
+// Mostly the late ones: what has to come before them is done by itself.
+const weights = {
+  ...{ confirm: 3, cancel: 1, lapse: 2 },
+  ...{ take: 3, complete: 6, fail: 4, release: 3, withdraw: 2, return: 5 },
+}
 const orderAct = fc.oneof(
-  ...orderActs.map(([weight, name]) => ({ weight, arbitrary: act(name, { partner, at: target }) })),
+  ...Object.entries(weights).map(([name, weight]) => ({ weight, arbitrary: act(name, { partner, at: target }) })),
 )
 const anyAct = fc.oneof(
   { weight: 24, arbitrary: orderAct },
-  { weight: 7, arbitrary: act('create', { partner, money, reference: fc.nat(12), nth }) },
-  { weight: 3, arbitrary: act('topUp', { partner, money, reference: fc.nat(12) }) },
-  { weight: 2, arbitrary: act('instruct', { partner, currency }) },
-  { weight: 1, arbitrary: act('forget', { partner, nth }) },
+  { weight: 3, arbitrary: act('create', { partner, money, reference: fc.nat(12), nth }) },
+  { weight: 2, arbitrary: act('topUp', { partner, money, reference: fc.nat(12) }) },
+  { weight: 1, arbitrary: act('instruct', { partner, currency }) },
+  { weight: 2, arbitrary: act('forget', { partner, nth }) },
   { weight: 2, arbitrary: act('again', { nth }) },
   { weight: 1, arbitrary: act('misuse', { nth, at: target }) },
 )

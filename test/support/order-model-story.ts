@@ -43,8 +43,11 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
     const threads = await Promise.all(calls.map(attempt))
     worlds = explain(rules, worldsBefore, threads)
     if (worlds.length > 0) return
-    const says = threads.map(({ call, newId }) => JSON.stringify(apply(rules, worldsBefore[0]!, call, newId).reply))
-    throw new Error(`no order of events explains these answers; by itself the model would say:\n  ${says.join('\n  ')}`)
+    const told = threads.map(({ call, answer, newId }) => {
+      const { reply } = apply(rules, worldsBefore[0]!, call, newId)
+      return `${call.do} was answered ${JSON.stringify(answer)}, by itself the model says ${JSON.stringify(reply)}`
+    })
+    throw new Error(`no order of events explains the answers:\n  ${told.join('\n  ')}`)
   }
 
   const attempt = async (call: Call): Promise<Attempts> => {

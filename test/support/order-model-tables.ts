@@ -23,6 +23,12 @@ export async function readBooks(query: Query, partnerIds: readonly string[]): Pr
     postings: await read(
       `select partner_id as partner, currency, entry::text as entry, account, amount::text as amount from postings ${of}`,
     ),
+    backwards: await read(
+      `select partner_id as partner, id, created_at::text as created, processed_at::text as processed, last_updated_at::text as updated,
+         closed_at::text as closed
+       from orders ${of} and not (created_at <= last_updated_at and coalesce(processed_at, last_updated_at) <= last_updated_at
+         and coalesce(closed_at, last_updated_at) = last_updated_at)`,
+    ),
     events: await read(
       `select partner_id as partner, action, convert_from(payload, 'utf8') as payload from events ${of}`,
     ),
