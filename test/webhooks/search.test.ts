@@ -8,7 +8,7 @@ import { startTestService } from '../support/service.ts'
 
 const service = await startTestService(
   { after },
-  { environment: { WEBHOOK_RETRY_SCHEDULE: '50ms,1h', WEBHOOK_TIMEOUT: '1s' } },
+  { environment: { WEBHOOK_RETRY_SCHEDULE: '50ms,1h', WEBHOOK_TIMEOUT: '4s' } },
 )
 const micros = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const search = async (api: ApiClient, query: Record<string, string> = {}): Promise<Body> => {

@@ -8,7 +8,7 @@ import { newPartner, subscribe } from '../support/partner.ts'
 import { freePort } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after }, { environment: { WEBHOOK_TIMEOUT: '1s' } })
+const service = await startTestService({ after }, { environment: { WEBHOOK_TIMEOUT: '3s' } })
 const partner = await newPartner(service)
 const send = async (id: string) => {
   const { status, body } = await partner.api.post(`/webhooks/subscriptions/${id}/test`)
