@@ -36,12 +36,11 @@ export function callOf(act: Act, within: Within, sameAs?: Call): Call | undefine
     }
     case 'instruct':
       return { do: 'instruct', partner, currency: act.currency, ...key }
-    case 'forget':
-      return {
-        do: 'forget',
-        partner,
-        instruction: newest(Object.keys(world.instructions), act.nth) ?? unknownInstruction,
-      }
+    case 'forget': {
+      const all = Object.keys(world.instructions)
+      const mine = all.filter((id) => world.instructions[id]!.partner === partner)
+      return { do: 'forget', partner, instruction: newest(act.nth < 3 ? mine : all, act.nth) ?? unknownInstruction }
+    }
     case 'create': {
       const all = Object.keys(world.instructions)
       const { currency } = act.money

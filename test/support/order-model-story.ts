@@ -96,7 +96,7 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
   const lookAtAll = async () => {
     const wanted = worlds.map((world) => atRest(rules, world))
     const look = async () => {
-      const shown = { replies, ...(await readShown(site, players)) }
+      const shown = { replies, byTheRail: site.rail === 'sandbox', ...(await readShown(site, players)) }
       const fitting: World[] = []
       let difference: unknown
       for (const world of wanted) {
@@ -160,14 +160,14 @@ function told(error: unknown, log: readonly string[]): Error {
   return new Error(`${message}\nThe story:\n  ${log.join('\n  ')}`, { cause: error })
 }
 
-// One partner begins with a destination and some funds. With a rail that pays by itself all have more funds than they can spend,
+// One partner begins with some funds. With a rail that pays by itself all have more funds than they can spend,
 // so that no answer depends on what the rail did to other orders meanwhile.
 function beginning(players: readonly Player[], { rail, failing }: Site, nonce: string): Call[] {
   const partner = players[0]!.id
   const key = failing ? { key: nonce } : {}
   const operator = 'bootstrap'
   const funds: Call = { do: 'topUp', operator, partner, currency: 'ARS', amount: '60', reference: 'in', ...key }
-  if (rail === 'operator') return [{ do: 'instruct', partner, currency: 'ARS', ...key }, funds]
+  if (rail === 'operator') return [funds]
   return players.flatMap(({ id }) =>
     currencies.map((currency): Call => {
       const some = { ...funds, amount: '1000000', reference: `in ${currency}`, key: `${nonce}-${id}-${currency}` }
@@ -176,7 +176,7 @@ function beginning(players: readonly Player[], { rail, failing }: Site, nonce: s
   )
 }
 
-async function readShown(site: Site, players: readonly Player[]): Promise<Omit<Shown, 'replies'>> {
+async function readShown(site: Site, players: readonly Player[]): Promise<Pick<Shown, 'orders' | 'accounts'>> {
   const each = await Promise.all(
     players.map(async ({ id, api }) => {
       const { orders } = await read(site, api, '/partner/orders?limit=100')
