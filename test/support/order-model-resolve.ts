@@ -36,12 +36,11 @@ export function callOf(act: Act, within: Within, sameAs?: Call): Call | undefine
     }
     case 'instruct':
       return { do: 'instruct', partner, currency: act.currency, ...key }
-    case 'forget':
-      return {
-        do: 'forget',
-        partner,
-        instruction: newest(Object.keys(world.instructions), act.nth) ?? unknownInstruction,
-      }
+    case 'forget': {
+      const all = Object.keys(world.instructions)
+      const mine = all.filter((id) => world.instructions[id]!.partner === partner)
+      return { do: 'forget', partner, instruction: newest(act.nth < 3 ? mine : all, act.nth) ?? unknownInstruction }
+    }
     case 'create': {
       const all = Object.keys(world.instructions)
       const { currency } = act.money
@@ -71,28 +70,34 @@ export function callOf(act: Act, within: Within, sameAs?: Call): Call | undefine
   }
 }
 
-function aim(act: OrderAct, within: Within): Call {
+function aim(act: OrderAct, within: Within, asked = act.do): Call {
   const { rules, world, orders } = within
   const { nth, aimed, stranger, money } = act.at
   const answered = (id: string) => apply(rules, world, callOn(id, act, within)).reply
   const good = aimed ? orders.filter((id) => answered(id).status < 300) : []
   const first = aimed && good.length === 0 && !stranger ? comesFirst[act.do] : undefined
   const poor = first && orders.find((id) => answered(id).code === 'insufficient_funds')
+  if (poor && asked === 'confirm' && !act.keyed) return callOn(poor, act, within)
   if (poor) {
     const { partner, currency, amount } = world.orders[poor]!
-    return {
-      do: 'topUp',
-      operator: operatorOf(act),
-      partner,
-      currency,
-      amount,
-      reference: `for ${poor}`,
-      ...within.keyed(),
-    }
+    const reference = `for ${poor}`
+    return { do: 'topUp', operator: operatorOf(act), partner, currency, amount, reference, ...within.keyed() }
   }
-  if (first === 'create')
-    return callOf({ ...act, do: first, money, reference: 0, nth: 0, partner: nth < 2 ? 0 : 1 }, within)!
-  if (first) return aim({ ...act, do: first }, within)
+  if (first === 'create') {
+    const create = (amount: string) => {
+      const partner = nth < 2 ? 0 : 1
+      const used = orders.some(
+        (id) => world.orders[id]!.partner === within.players[partner] && world.orders[id]!.reference === 'out-1',
+      )
+      return callOf(
+        { ...act, do: first, money: { ...money, amount }, reference: used ? 0 : 1, nth: 0, partner },
+        within,
+      )!
+    }
+    const asked = create(money.amount)
+    return apply(rules, world, asked).reply.status < 300 ? asked : create('10.03') // an amount that will do
+  }
+  if (first) return aim({ ...act, do: first }, within, asked)
   // Not aimed at success, it is aimed at the refusals that are not about the order's state, and then at anything.
   const special = aimed ? [] : orders.filter((id) => refusals.has(answered(id).code ?? ''))
   const withdrawals = orders.filter((id) => world.orders[id]!.operation === 'withdrawal')

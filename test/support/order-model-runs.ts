@@ -36,7 +36,7 @@ export async function runSequences(
       seed: seed + index,
       ...(path === undefined ? {} : { path }),
       numRuns: Math.ceil(count / atOnce),
-      endOnFailure: !shrink || process.env.MODEL_NOSHRINK === '1',
+      endOnFailure: !shrink,
       interruptAfterTimeLimit: 4 * 60_000,
       markInterruptAsFailure: true,
     })

@@ -9,7 +9,7 @@ import { type Books, checkBooks, checkShown, type Shown } from './order-model-ch
 import { currencies } from './order-model-money.ts'
 import { callOf } from './order-model-resolve.ts'
 import { type Attempts, atRest, explain } from './order-model-search.ts'
-import type { Sequence, Step } from './order-model-sequences.ts'
+import type { Act, Sequence, Step } from './order-model-sequences.ts'
 import { type Answer, newPlayer, type Player, read, type Site, send } from './order-model-site.ts'
 import { partnerPart, plain } from './order-model-views.ts'
 
@@ -22,6 +22,8 @@ export interface Story {
 }
 
 export type Tally = Map<string, number> // how often each call was answered in each way
+
+const mostBefore = 8 // steps from nothing to a returned order, and some that fail
 
 export async function play(site: Site, { fees, steps }: Sequence, tally: Tally = new Map()): Promise<Story> {
   const players = await Promise.all(fees.map((each) => newPlayer(site, each)))
@@ -42,6 +44,7 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
     const worldsBefore = worlds
     const threads = await Promise.all(calls.map(attempt))
     worlds = explain(rules, worldsBefore, threads)
+    keyedCalls.push(...calls.filter(({ key }) => key !== undefined))
     if (worlds.length > 0) return
     const told = threads.map(({ call, answer, newId }) => {
       const { reply } = apply(rules, worldsBefore[0]!, call, newId)
@@ -79,24 +82,33 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
     payoutIds.set(id, raw.payout_id)
   }
 
-  const callsOf = (step: Step): Call[] => {
-    const now = { rules, world: worlds[0]!, players: players.map(({ id }) => id), earlier: keyedCalls }
-    const within = {
-      ...now,
-      orders: Object.keys(now.world.orders).filter((id) => realIds.has(id)),
-      keyed: newKey,
-      site,
+  const callFor = (act: Act, sameAs?: Call): Call | undefined => {
+    const world = worlds[0]!
+    const orders = Object.keys(world.orders).filter((id) => realIds.has(id))
+    const ids = players.map(({ id }) => id)
+    return callOf(act, { rules, world, players: ids, orders, earlier: keyedCalls, keyed: newKey, site }, sameAs)
+  }
+
+  // What has to come first is done first.
+  const prepared = async (act: Act): Promise<Call | undefined> => {
+    for (let before = 0; ; before++) {
+      const call = callFor(act)
+      if (!call || call.do === act.do || act.do === 'again' || act.do === 'misuse' || before === mostBefore) return call
+      await perform([call])
     }
+  }
+
+  const callsOf = async (step: Step): Promise<Call[]> => {
     const [first, second] = 'atOnce' in step ? step.atOnce : [step]
-    const calls = [callOf(first, within)]
-    if (second) calls.push(callOf(second, within, 'meet' in step && step.meet ? calls[0] : undefined))
+    const calls = [await prepared(first)]
+    if (second) calls.push(callFor(second, 'meet' in step && step.meet ? calls[0] : undefined))
     return calls.filter((call) => call !== undefined)
   }
 
   const lookAtAll = async () => {
     const wanted = worlds.map((world) => atRest(rules, world))
     const look = async () => {
-      const shown = { replies, ...(await readShown(site, players)) }
+      const shown = { replies, byTheRail: site.rail === 'sandbox', ...(await readShown(site, players)) }
       const fitting: World[] = []
       let difference: unknown
       for (const world of wanted) {
@@ -130,9 +142,8 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
   try {
     for (const call of beginning(players, site, nonce)) await perform([call])
     for (const step of steps) {
-      const calls = callsOf(step)
+      const calls = await callsOf(step)
       await perform(calls)
-      keyedCalls.push(...calls.filter(({ key }) => key !== undefined))
     }
     const shown = await lookAtAll()
     return { players, worlds, shown, log, lost }
@@ -160,14 +171,14 @@ function told(error: unknown, log: readonly string[]): Error {
   return new Error(`${message}\nThe story:\n  ${log.join('\n  ')}`, { cause: error })
 }
 
-// One partner begins with a destination and some funds. With a rail that pays by itself all have more funds than they can spend,
+// One partner begins with some funds. With a rail that pays by itself all have more funds than they can spend,
 // so that no answer depends on what the rail did to other orders meanwhile.
 function beginning(players: readonly Player[], { rail, failing }: Site, nonce: string): Call[] {
   const partner = players[0]!.id
   const key = failing ? { key: nonce } : {}
   const operator = 'bootstrap'
   const funds: Call = { do: 'topUp', operator, partner, currency: 'ARS', amount: '60', reference: 'in', ...key }
-  if (rail === 'operator') return [{ do: 'instruct', partner, currency: 'ARS', ...key }, funds]
+  if (rail === 'operator') return [funds]
   return players.flatMap(({ id }) =>
     currencies.map((currency): Call => {
       const some = { ...funds, amount: '1000000', reference: `in ${currency}`, key: `${nonce}-${id}-${currency}` }
@@ -176,7 +187,7 @@ function beginning(players: readonly Player[], { rail, failing }: Site, nonce: s
   )
 }
 
-async function readShown(site: Site, players: readonly Player[]): Promise<Omit<Shown, 'replies'>> {
+async function readShown(site: Site, players: readonly Player[]): Promise<Pick<Shown, 'orders' | 'accounts'>> {
   const each = await Promise.all(
     players.map(async ({ id, api }) => {
       const { orders } = await read(site, api, '/partner/orders?limit=100')
