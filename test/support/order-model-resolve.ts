@@ -38,8 +38,18 @@ export function callOf(act: Act, within: Within, sameAs?: Call): Call | undefine
       return { do: 'instruct', partner, currency: act.currency, ...key }
     case 'forget': {
       const all = Object.keys(world.instructions)
-      const mine = all.filter((id) => world.instructions[id]!.partner === partner)
-      return { do: 'forget', partner, instruction: newest(act.nth < 3 ? mine : all, act.nth) ?? unknownInstruction }
+      const waiting = Object.values(world.orders).filter(({ state }) => state === 'awaiting_confirmation')
+      const used = waiting.find(({ link }) => act.nth < 2 && !world.instructions[link!]!.deleted)
+      if (used) return { do: 'forget', partner: used.partner, instruction: used.link! }
+      const create = {
+        ...act,
+        do: 'create',
+        money: { currency: 'ARS', amount: '10.03' },
+        reference: 0,
+        nth: 0,
+      } as const
+      if (act.nth < 2) return callOf(create, within)
+      return { do: 'forget', partner, instruction: newest(all, act.nth) ?? unknownInstruction }
     }
     case 'create': {
       const all = Object.keys(world.instructions)
@@ -74,10 +84,13 @@ function aim(act: OrderAct, within: Within, asked = act.do): Call {
   const { rules, world, orders } = within
   const { nth, aimed, stranger, money } = act.at
   const answered = (id: string) => apply(rules, world, callOn(id, act, within)).reply
+  // Some are aimed at refusals that are not about the order's state.
+  const special = orders.filter((id) => refusals.has(answered(id).code ?? ''))
+  if (special.length > 0 && (!aimed || (asked === 'confirm' && !act.keyed)))
+    return callOn(newest(special, nth)!, act, within)
   const good = aimed ? orders.filter((id) => answered(id).status < 300) : []
   const first = aimed && good.length === 0 && !stranger ? comesFirst[act.do] : undefined
   const poor = first && orders.find((id) => answered(id).code === 'insufficient_funds')
-  if (poor && asked === 'confirm' && !act.keyed) return callOn(poor, act, within)
   if (poor) {
     const { partner, currency, amount } = world.orders[poor]!
     const reference = `for ${poor}`
@@ -94,16 +107,13 @@ function aim(act: OrderAct, within: Within, asked = act.do): Call {
         within,
       )!
     }
-    const asked = create(money.amount)
-    return apply(rules, world, asked).reply.status < 300 ? asked : create('10.03') // an amount that will do
+    const wanted = create(money.amount)
+    return apply(rules, world, wanted).reply.status < 300 ? wanted : create('10.03') // an amount that will do
   }
   if (first) return aim({ ...act, do: first }, within, asked)
-  // Not aimed at success, it is aimed at the refusals that are not about the order's state, and then at anything.
-  const special = aimed ? [] : orders.filter((id) => refusals.has(answered(id).code ?? ''))
   const withdrawals = orders.filter((id) => world.orders[id]!.operation === 'withdrawal')
   const any = nth < 3 && withdrawals.length > 0 ? withdrawals : orders
-  const found = [good, special, any].find((each) => each.length > 0) ?? []
-  return callOn(newest(found, nth) ?? unknownOrder, act, within)
+  return callOn(newest(good.length > 0 ? good : any, nth) ?? unknownOrder, act, within)
 }
 
 // Without a key.

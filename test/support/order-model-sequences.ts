@@ -86,7 +86,7 @@ const anyAct = fc.oneof(
   { weight: 6, arbitrary: act('create', { partner, money, reference: fc.nat(1), nth }) },
   { weight: 2, arbitrary: act('topUp', { partner, money, reference: fc.nat(1) }) },
   { weight: 1, arbitrary: act('instruct', { partner, currency }) },
-  { weight: 2, arbitrary: act('forget', { partner, nth }) },
+  { weight: 4, arbitrary: act('forget', { partner, nth }) },
   { weight: 3, arbitrary: act('again', { nth }) },
   { weight: 2, arbitrary: act('misuse', { nth, at: target }) },
 )
