@@ -1,5 +1,5 @@
 // The model of orders, with the whole service killed with -9 at random moments, 25 times, each in the middle of several
-// sequences: with the operator's rail and with the sandbox rail, which goes on where it was. Costs about 45 s.
+// sequences: with the operator's rail and with the sandbox rail, which goes on where it was. Costs 65 to 95 s.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,7 @@
 // Random sequences of everything that can be done to orders, by several partners and two operators, one after another and at
 // once, against a simple model: 1,000 on PostgreSQL, 100 on the embedded database, which is slower and shows its tables only
-// once the service has stopped; and some with the sandbox rail. Costs about 50 s on PostgreSQL and 30 s on the embedded one.
+// once the service has stopped; and some with the sandbox rail. Costs 105 s on PostgreSQL and 60 s on the embedded one when
+// the machine is busy with other things.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDatabase, databaseKind } from '../support/database.ts'

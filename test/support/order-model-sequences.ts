@@ -105,7 +105,7 @@ const decimal = (most: number, ...places: number[]) =>
   })
 const fee = fc.record({ fixed: decimal(150, 2), percentage: decimal(300, 2, 4) })
 
-export function sequences({ partners = 2, steps = 7 }: { partners?: number; steps?: number } = {}) {
+export function sequences({ partners = 2, steps = 6 }: { partners?: number; steps?: number } = {}) {
   const fees = fc.array(fc.record({ ARS: fee, ETH: fee }), { minLength: partners, maxLength: partners })
   return fc.record({
     fees,
