@@ -13,7 +13,6 @@ import { startPostgres } from '../test/support/postgres.ts'
 
 const chosen = process.argv.slice(2)
 const log = pino({ level: 'warn' })
-const atOnce = 2
 
 // Tests in test/project are about the project itself and run once, those in test/crash kill things and need a real PostgreSQL;
 // all others run on both databases.
@@ -43,7 +42,7 @@ if (serviceFiles.length + crashFiles.length > 0) {
       await runTests('the embedded database', serviceFiles, { ...environment, TEST_DATABASE: 'embedded' })
       await runTests('PostgreSQL', serviceFiles, onPostgres)
     }
-    if (crashFiles.length > 0) await runTests('PostgreSQL, with crashes', crashFiles, onPostgres)
+    if (crashFiles.length > 0) await runTests('PostgreSQL, with crashes', crashFiles, onPostgres, 3) // they mostly wait
   } finally {
     await postgres.remove()
     rmSync(templateFolder, { recursive: true, force: true })
@@ -53,7 +52,7 @@ rmSync(compileCache, { recursive: true, force: true })
 process.stdout.write(`\n${failed ? 'FAILED' : 'All passed'} in ${Math.round((Date.now() - startedAt) / 1000)} s\n`)
 process.exitCode = failed ? 1 : 0
 
-function runTests(name: string, testFiles: string[], environment: Record<string, string>): Promise<void> {
+function runTests(name: string, testFiles: string[], environment: Record<string, string>, atOnce = 2): Promise<void> {
   return step(
     `tests on ${name}`,
     process.execPath,

@@ -130,7 +130,8 @@ test('kill -9 while 50 requests race, then the same again: one effect, whichever
     await database.remove()
   })
   let carriedOut = 0
-  for (let round = 0; round < 10; round++) {
+  const rounds = databaseKind === 'embedded' ? 4 : 10 // a start on the embedded database takes seconds
+  for (let round = 0; round < rounds; round++) {
     const body = { name: `Round ${round}` }
     const race = () => fifty(() => current.operator.post('/partners', body, withKey(`round-${round}`)))
     await current.operator.get('/partners') // connections are open, or the kill would come before the requests
@@ -150,7 +151,7 @@ test('kill -9 while 50 requests race, then the same again: one effect, whichever
     for (const each of replies) assert.equal(`${each.status} ${each.text}`, `201 ${replies[0]!.text}`)
     assert.equal(await partnersNamed(current.operator, body.name), 1)
   }
-  t.diagnostic(`the kill came after the effect in ${carriedOut} of 10 rounds`)
+  t.diagnostic(`the kill came after the effect in ${carriedOut} of ${rounds} rounds`)
 })
 
 if (databaseKind === 'postgres') {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiClient } from '../support/client.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, databaseKind } from '../support/database.ts'
 import { spawnService } from '../support/service.ts'
 
-const rounds = 20
+const rounds = databaseKind === 'embedded' ? 20 : 5 // PostgreSQL has crash tests of its own
 const writers = 8
 
 test(`kill -9 during configuration writes, ${rounds} times: every acknowledged write is there after the restart`, async (t) => {
