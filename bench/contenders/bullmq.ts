@@ -2,14 +2,8 @@
 // of its attempt. What it survives is decided by the server's `appendfsync`.
 import { Queue, Worker } from 'bullmq'
 import { serveCommands } from '../lib/child.ts'
-import { createDeliver, orderOf, payloadOf } from '../lib/deliver.ts'
+import { createDeliver, type Job, jobOf, payloadOf } from '../lib/deliver.ts'
 import { type PublishPlan, publishAtRate, publishMany, type RatePlan } from '../lib/publish.ts'
-
-interface Job {
-  readonly id: string
-  readonly url: string
-  readonly order: object
-}
 
 let wanted: { redisPort: number; caFile: string; urls: string[]; events: number }
 let queue: Queue<Job>
@@ -32,10 +26,11 @@ serveCommands({
     const counts = await queue.getJobCounts('waiting', 'active', 'prioritized', 'delayed')
     return Object.values(counts).reduce((sum, each) => sum + each, 0)
   },
-  publish: (plan: PublishPlan) => publishMany(plan, (i) => queue.add('deliver', job(i), options), addMany),
+  publish: (plan: PublishPlan) =>
+    publishMany(plan, (i) => queue.add('deliver', jobOf(wanted.urls, i), options), addMany),
   publishAtRate: (plan: RatePlan) =>
     publishAtRate(plan, async (i, id) => {
-      await queue.add('deliver', { ...job(i), id }, options)
+      await queue.add('deliver', jobOf(wanted.urls, i, id), options)
       return id
     }),
   stop() {},
@@ -43,11 +38,6 @@ serveCommands({
 
 function addMany(from: number, count: number): Promise<unknown> {
   return queue.addBulk(
-    Array.from({ length: count }, (_, i) => ({ name: 'deliver', data: job(from + i), opts: options })),
+    Array.from({ length: count }, (_, i) => ({ name: 'deliver', data: jobOf(wanted.urls, from + i), opts: options })),
   )
-}
-
-function job(i: number): Job {
-  const id = `bull-${i}`
-  return { id, url: wanted.urls[i % wanted.urls.length]!, order: orderOf(id) }
 }

@@ -4,14 +4,8 @@ import { makeWorkerUtils, type Runner, run, type WorkerUtils } from 'graphile-wo
 import pg from 'pg'
 import { createAttemptLog, createTable } from '../lib/attempts.ts'
 import { serveCommands } from '../lib/child.ts'
-import { createDeliver, orderOf, payloadOf } from '../lib/deliver.ts'
+import { createDeliver, type Job, jobOf, payloadOf } from '../lib/deliver.ts'
 import { type PublishPlan, publishAtRate, publishMany, type RatePlan } from '../lib/publish.ts'
-
-interface Job {
-  readonly id: string
-  readonly url: string
-  readonly order: object
-}
 
 let wanted: { databaseUrl: string; caFile: string; urls: string[]; events: number }
 let utils: WorkerUtils
@@ -59,10 +53,11 @@ serveCommands({
     const { rows } = await pool.query('select count(*)::int as count from graphile_worker.jobs')
     return rows[0].count
   },
-  publish: (plan: PublishPlan) => publishMany(plan, (i) => utils.addJob(task, job(i), { maxAttempts: 13 }), addMany),
+  publish: (plan: PublishPlan) =>
+    publishMany(plan, (i) => utils.addJob(task, jobOf(wanted.urls, i), { maxAttempts: 13 }), addMany),
   publishAtRate: (plan: RatePlan) =>
     publishAtRate(plan, async (i, id) => {
-      await utils.addJob(task, { ...job(i), id }, { maxAttempts: 13 })
+      await utils.addJob(task, jobOf(wanted.urls, i, id), { maxAttempts: 13 })
       return id
     }),
   async stop() {
@@ -72,13 +67,12 @@ serveCommands({
 
 async function addMany(from: number, count: number): Promise<unknown> {
   return utils.addJobs(
-    Array.from({ length: count }, (_, i) => ({ identifier: task, payload: job(from + i), maxAttempts: 13 })),
+    Array.from({ length: count }, (_, i) => ({
+      identifier: task,
+      payload: jobOf(wanted.urls, from + i),
+      maxAttempts: 13,
+    })),
   )
-}
-
-function job(i: number): Job {
-  const id = `graphile-${i}`
-  return { id, url: wanted.urls[i % wanted.urls.length]!, order: orderOf(id) }
 }
 
 const nothing = () => {}

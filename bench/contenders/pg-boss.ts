@@ -5,14 +5,8 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { createAttemptLog, createTable } from '../lib/attempts.ts'
 import { serveCommands } from '../lib/child.ts'
-import { createDeliver, orderOf, payloadOf } from '../lib/deliver.ts'
+import { createDeliver, type Job, jobOf, payloadOf } from '../lib/deliver.ts'
 import { type PublishPlan, publishAtRate, publishMany, type RatePlan } from '../lib/publish.ts'
-
-interface Job {
-  readonly id: string
-  readonly url: string
-  readonly order: object
-}
 
 let boss: PgBoss
 let pool: pg.Pool
@@ -37,7 +31,9 @@ serveCommands({
     for (let done = 0; done < wanted.events; done += 1_000) {
       await boss.insert(
         queue,
-        Array.from({ length: Math.min(1_000, wanted.events - done) }, (_, i) => ({ data: job(done + i) })),
+        Array.from({ length: Math.min(1_000, wanted.events - done) }, (_, i) => ({
+          data: jobOf(wanted.urls, done + i),
+        })),
       )
     }
   },
@@ -74,22 +70,17 @@ serveCommands({
   publish: (plan: PublishPlan) =>
     publishMany(
       plan,
-      (i) => boss.send(queue, job(i)),
+      (i) => boss.send(queue, jobOf(wanted.urls, i)),
       (from, count) =>
         boss.insert(
           queue,
-          Array.from({ length: count }, (_, i) => ({ data: job(from + i) })),
+          Array.from({ length: count }, (_, i) => ({ data: jobOf(wanted.urls, from + i) })),
         ),
     ),
   publishAtRate: (plan: RatePlan) =>
     publishAtRate(plan, async (i, id) => {
-      await boss.send(queue, { ...job(i), id })
+      await boss.send(queue, jobOf(wanted.urls, i, id))
       return id
     }),
   stop() {},
 })
-
-function job(i: number): Job {
-  const id = `boss-${i}`
-  return { id, url: wanted.urls[i % wanted.urls.length]!, order: orderOf(id) }
-}

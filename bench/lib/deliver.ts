@@ -69,3 +69,14 @@ export function payloadOf(id: string): Buffer {
 export function orderOf(id: string) {
   return { id, state: 'completed', operation: 'buy', note: 'x'.repeat(880) }
 }
+
+// What the queues of the rivals carry.
+export interface Job {
+  readonly id: string
+  readonly url: string
+  readonly order: object
+}
+
+export function jobOf(urls: readonly string[], i: number, id = `job-${i}`): Job {
+  return { id, url: urls[i % urls.length]!, order: orderOf(id) }
+}

@@ -1,6 +1,6 @@
 // What all workloads stand on: PostgreSQL that really writes to disk, Redis servers, a certificate authority, the receiver.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import pg from 'pg'
 import { createAuthority } from '../../test/support/certificates.ts'
 import { freePort, startPostgres } from '../../test/support/postgres.ts'
 import { type Child, startChild } from './child.ts'
+import { treeCpuSecondsOf } from './cpu.ts'
 
 export interface Stage {
   readonly caFile: string
@@ -75,7 +76,7 @@ export async function setStage(): Promise<Stage> {
       return port
     },
     folder,
-    databaseCpuSeconds: () => cpuSecondsOf(postgres.pid()),
+    databaseCpuSeconds: () => treeCpuSecondsOf(postgres.pid()),
     async close() {
       await receiver.stop()
       for (const server of servers) server.stop()
@@ -95,25 +96,4 @@ async function answering(port: number): Promise<void> {
     await sleep(50)
   }
   throw new Error('redis-server did not start')
-}
-
-// The server, its living children, and those it has seen end.
-function cpuSecondsOf(pid: number): number {
-  const ticks = (id: number, withEnded: boolean) => {
-    const fields = readFileSync(`/proc/${id}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')
-      .map(Number)
-    return fields[11]! + fields[12]! + (withEnded ? fields[13]! + fields[14]! : 0)
-  }
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean)
-  let sum = ticks(pid, true)
-  for (const child of children) {
-    try {
-      sum += ticks(Number(child), false)
-    } catch {
-      // ended in this moment
-    }
-  }
-  return sum / 100
 }

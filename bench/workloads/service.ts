@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Child, startChild } from '../lib/child.ts'
+import { cpuSecondsOf } from '../lib/cpu.ts'
 import type { Stage } from '../lib/stage.ts'
 import { latencyOf } from '../lib/stats.ts'
 import type { Figures, Workload } from './workload.ts'
@@ -137,12 +138,4 @@ async function startAndIdle(stage: Stage): Promise<Figures> {
   const idleMegabytes = Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024
   child.kill('SIGKILL')
   return { startMs, idleCpuPercent, idleMegabytes }
-}
-
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-    .map(Number)
-  return (fields[11]! + fields[12]!) / 100
 }
