@@ -77,7 +77,7 @@ ${rows.join('\n')}
 The commands that operate a running service also read \`OPERATOR_URL\`, where its operator listener answers (default:
 \`http://127.0.0.1:OPERATOR_PORT\`).
 
-The source of this table is \`src/config.ts\`.
+The source of this table is \`src/settings.ts\`.
 `
 }
 
