@@ -5,10 +5,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-const help = `Usage: npm run bench -- [--quick] [--only NAME,…] [--rounds N] [--write-docs]
+const help = `Usage: npm run bench -- [--quick] [--only NAME,…] [--contenders NAME,…] [--rounds N] [--write-docs]
 
   --quick       small counts, three rounds: about two minutes
   --only        workloads to run, by name or by the beginning of one
+  --contenders  who takes part, by name or by the beginning of one
   --rounds      how often each contender is measured (default: 5, with --quick 3)
   --write-docs  write docs/performance.md and its chart, as well as bench/results`
 
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    contenders: { type: 'string' },
     rounds: { type: 'string' },
     'write-docs': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -35,9 +37,10 @@ const { machine, report, progress } = await import('./lib/report.ts')
 
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 5))
 const wanted = values.only?.split(',')
-const chosen = workloads(values.quick, rounds).filter(
-  ({ name }) => !wanted || wanted.some((each) => name === each || name.startsWith(`${each}-`)),
-)
+const takesPart = (name: string) => values.contenders?.split(',').some((each) => name.startsWith(each)) ?? true
+const chosen = workloads(values.quick, rounds)
+  .filter(({ name }) => !wanted || wanted.some((each) => name === each || name.startsWith(`${each}-`)))
+  .map((each) => ({ ...each, contenders: each.contenders.filter(takesPart) }))
 if (chosen.length === 0) throw new Error(`no workload is called ${values.only}`)
 
 const stage = await setStage()

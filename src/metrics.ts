@@ -30,12 +30,11 @@ export function createMetrics(): Metrics {
     counter(name, help) {
       const existing = counters.get(name)
       if (existing) return existing
-      const values = new Map<string, number>()
-      add(name, help, 'counter', () => [...values].map(([labels, value]) => `${name}${labels} ${value}`))
+      const series = createSeries(() => ({ value: 0 }))
+      add(name, help, 'counter', () => series.all().map(({ labels, value }) => `${name}${labelText(labels)} ${value}`))
       const counter: Counter = {
         add(labels = noLabels, amount = 1) {
-          const key = labelText(labels)
-          values.set(key, (values.get(key) ?? 0) + amount)
+          series.of(labels).value += amount
         },
       }
       counters.set(name, counter)
@@ -44,10 +43,13 @@ export function createMetrics(): Metrics {
     histogram(name, help, buckets) {
       const existing = histograms.get(name)
       if (existing) return existing
-      const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
+      const series = createSeries(() => ({ counts: buckets.map(() => 0), sum: 0, count: 0 }))
       add(name, help, 'histogram', () =>
-        [...series.values()].flatMap(({ labels, counts, sum, count }) => [
-          ...buckets.map((le, i) => `${name}_bucket${labelText({ ...labels, le: String(le) })} ${counts[i]}`),
+        series.all().flatMap(({ labels, counts, sum, count }) => [
+          ...buckets.map((le, i) => {
+            const upToHere = counts.slice(0, i + 1).reduce((total, each) => total + each)
+            return `${name}_bucket${labelText({ ...labels, le: String(le) })} ${upToHere}`
+          }),
           `${name}_bucket${labelText({ ...labels, le: '+Inf' })} ${count}`,
           `${name}_sum${labelText(labels)} ${sum}`,
           `${name}_count${labelText(labels)} ${count}`,
@@ -55,10 +57,12 @@ export function createMetrics(): Metrics {
       )
       const histogram: Histogram = {
         observe(value, labels = noLabels) {
-          const key = labelText(labels)
-          const one = series.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 }
-          series.set(key, one)
-          for (let i = buckets.length - 1; i >= 0 && value <= buckets[i]!; i--) one.counts[i]!++
+          const one = series.of(labels)
+          for (let i = 0; i < buckets.length; i++) {
+            if (value > buckets[i]!) continue
+            one.counts[i]!++
+            break
+          }
           one.sum += value
           one.count++
         },
@@ -90,19 +94,21 @@ export function addProcessMetrics(metrics: Metrics, version: string): void {
   metrics.gauge('process_uptime_seconds', 'Time since this process started.', () => process.uptime())
 }
 
-// Callers on hot paths give the same object again and again.
-const labelTexts = new WeakMap<Labels, string>()
-
-function labelText(labels: Labels): string {
-  let text = labelTexts.get(labels)
-  if (text === undefined) {
-    text = writeLabels(labels)
-    labelTexts.set(labels, text)
+// One value for each set of labels. Callers on hot paths give the same object again and again, and are then known by it.
+function createSeries<T extends object>(empty: () => T) {
+  const known = new WeakMap<Labels, T & { labels: Labels }>()
+  const byText = new Map<string, T & { labels: Labels }>()
+  const find = (labels: Labels) => {
+    const text = labelText(labels)
+    const one = byText.get(text) ?? { ...empty(), labels }
+    byText.set(text, one)
+    known.set(labels, one)
+    return one
   }
-  return text
+  return { of: (labels: Labels) => known.get(labels) ?? find(labels), all: () => [...byText.values()] }
 }
 
-function writeLabels(labels: Labels): string {
+function labelText(labels: Labels): string {
   const names = Object.keys(labels)
   if (names.length === 0) return ''
   return `{${names.map((name) => `${name}="${labels[name]!.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`).join(',')}}`

@@ -75,6 +75,7 @@ const headings: Record<string, string> = {
   rate: 'per second',
   perCpuSecond: 'per CPU-second',
   databaseCpuSeconds: 'database CPU s',
+  receiverCpuSeconds: 'receiver CPU s',
   peakMegabytes: 'peak MB',
   p50: 'p50 ms',
   p99: 'p99 ms',

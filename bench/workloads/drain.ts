@@ -15,6 +15,7 @@ export interface DrainResult {
   readonly rate: number // events a second until the last arrived
   readonly perCpuSecond: number // events for each CPU-second of the sending process
   readonly databaseCpuSeconds: number
+  readonly receiverCpuSeconds: number
   readonly peakMegabytes: number
   readonly missing: number
   readonly repeated: number
@@ -59,6 +60,7 @@ export async function drain(stage: Stage, name: SenderName, plan: DrainPlan): Pr
     await stage.receiver.call('behave', { delayMs, slowShare, slowMs })
     await stage.receiver.call('reset')
     const before = await sender.usage()
+    const receiverBefore = await stage.receiver.usage()
     const databaseBefore = stage.databaseCpuSeconds()
     const startedAt = performance.timeOrigin + performance.now()
     const started = sender.call('start')
@@ -72,10 +74,12 @@ export async function drain(stage: Stage, name: SenderName, plan: DrainPlan): Pr
     await started
     while ((await sender.call<number>('remaining')) > 0) await sleep(100)
     const after = await sender.usage()
+    const receiverAfter = await stage.receiver.usage()
     return {
       rate: seen.distinct / ((seen.lastAt - startedAt) / 1_000),
       perCpuSecond: seen.distinct / (after.cpuSeconds - before.cpuSeconds),
       databaseCpuSeconds: stage.databaseCpuSeconds() - databaseBefore,
+      receiverCpuSeconds: receiverAfter.cpuSeconds - receiverBefore.cpuSeconds,
       peakMegabytes: after.peakMegabytes,
       missing: plan.events - seen.distinct,
       repeated: seen.total - seen.distinct,

@@ -1,12 +1,14 @@
 // A lane in memory: the delivery side of one subscription, owned by this worker alone. What it has read, what is under way, how
 // its endpoint fares: concurrency that adapts, a rate limit, a breaker whose pauses use up no tries.
+import { fromEscaped } from '../db/escaped-bytes.ts'
 import type { Timestamp } from '../times.ts'
 import { isSuccess, type Outcome } from './outcome.ts'
 import type { LaneRow, QueuedRow } from './queries.ts'
 
 export type QueueName = 'f' | 'r' | 'm'
 
-export interface Entry extends QueuedRow {
+export interface Entry extends Omit<QueuedRow, 'payload'> {
+  readonly payload: Buffer
   readonly queue: QueueName
   readonly readAtMs: number
 }
@@ -138,7 +140,7 @@ export function acceptRows(lane: Lane, name: QueueName, rows: readonly QueuedRow
     queue.position = { dueAt: row.dueAt, id: row.id }
     if ((lane.known.get(row.id) ?? -1) >= row.tries) continue
     lane.known.set(row.id, row.tries)
-    queue.buffer.push({ ...row, queue: name, readAtMs: nowMs })
+    queue.buffer.push({ ...row, payload: fromEscaped(row.payload), queue: name, readAtMs: nowMs })
   }
   // What was committed while the read ran may lie before its end.
   if (queue.signalledFrom !== null) lowerPosition(queue, queue.signalledFrom)

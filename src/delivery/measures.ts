@@ -1,8 +1,10 @@
 // What the engine tells about itself in /metrics.
 import { type Metrics, secondsBuckets } from '../metrics.ts'
 import { type Entry, isPaused, type Lane } from './lane.ts'
-import { isSuccess, type Outcome } from './outcome.ts'
+import { errorKinds, isSuccess, type Outcome } from './outcome.ts'
 
+// Made once: the same object again is counted without a look at what it says.
+const outcomes = Object.fromEntries(['delivered', 'status', ...errorKinds].map((outcome) => [outcome, { outcome }]))
 const longBuckets = [...secondsBuckets, 60, 300, 1_800, 7_200, 86_400]
 
 export interface Measures {
@@ -25,11 +27,12 @@ export function countAttempts(metrics: Metrics): Measures {
   const durations = metrics.histogram('webhook_attempt_seconds', 'How long attempts take.', secondsBuckets)
   return {
     attempted(entry, outcome, startedAtMs, endedAtMs) {
-      attempts.add({ outcome: isSuccess(outcome) ? 'delivered' : outcome.kind })
+      const delivered = isSuccess(outcome)
+      attempts.add(outcomes[delivered ? 'delivered' : outcome.kind])
       durations.observe(outcome.durationMs / 1_000)
       const ageMs = entry.ageMs - entry.readAtMs
       if (entry.tries === 0) toFirst.observe((ageMs + startedAtMs) / 1_000)
-      if (isSuccess(outcome)) toDone.observe((ageMs + endedAtMs) / 1_000)
+      if (delivered) toDone.observe((ageMs + endedAtMs) / 1_000)
     },
     gauges(inFlight, lanes) {
       const count = (test: (lane: Lane) => boolean) => [...lanes.values()].filter(test).length

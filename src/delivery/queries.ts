@@ -159,7 +159,7 @@ export interface QueuedRow {
   id: string
   partnerId: string
   action: string
-  payload: Uint8Array
+  payload: string // escaped
   tries: number
   scheduleTries: number
   dueAt: Timestamp
@@ -171,7 +171,7 @@ export interface QueuedRow {
 // of what was delivered are walked over: index events_queue, from the position on, `take` rows. Nothing is locked or written:
 // the lanes are this worker's own.
 export const readQueuesSql = `
-  select a.request, e.id, e.partner_id, e.action, e.payload, e.tries, e.schedule_tries, e.due_at,
+  select a.request, e.id, e.partner_id, e.action, encode(e.payload, 'escape') as payload, e.tries, e.schedule_tries, e.due_at,
     (extract(epoch from e.due_at - now()) * 1000)::float8 as due_in_ms, (extract(epoch from now() - e.created_at) * 1000)::float8 as age_ms
   from unnest($1::int[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::int[]) as a (request, subscription_id, queue, due_at, id, take)
   cross join lateral (

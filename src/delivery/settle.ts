@@ -108,13 +108,10 @@ async function write(
   await alsoWrite(tx, batch)
   const decisions = batch.map(({ entry, outcome }) => decide(entry, outcome, ctx.config.webhookRetryScheduleMs))
   const nowMs = performance.now()
-  // The lane's owner is asked for row by row: as a join, without statistics, the planner tried every lane with every row.
+  // The lane's owner is asked for row by row: as a join, without statistics, the planner tried every lane with every row. For the
+  // same reason what the log of attempts needs comes through `returning`, and is not joined once more.
   const { rows } = await tx.query<{ id: string; state: string; dueAt: Timestamp }>(
-    `with n as (
-       select * from unnest($1::text[], $2::text[], $3::int[], $4::bool[], $5::text[], $6::float8[], $7::float8[], $8::int[], $9::text[], $10::text[], $11::text[], $12::int[], $13::bytea[])
-         as n (partner_id, id, tries, success, state, retry_in_ms, age_ms, status, reason, kind, detail, duration_ms, body)),
-     urls as (select * from unnest($2::text[], $14::text[]) as u (id, url)),
-     moved as (
+    `with moved as (
        update events e set
          state = case when n.success then 'completed' when e.state <> 'pending' then e.state else n.state end,
          queue = 'r', tries = e.tries + 1, schedule_tries = e.schedule_tries + 1,
@@ -122,13 +119,15 @@ async function write(
          delivered_at = case when n.success then coalesce(e.delivered_at, now()) else e.delivered_at end,
          last_attempt_at = now() - n.age_ms * interval '1 millisecond', last_response_status = n.status,
          error_reason = case when n.success then null when e.state <> 'pending' then e.error_reason else n.reason end
-       from n where e.partner_id = n.partner_id and e.id = n.id and e.tries = n.tries
+       from unnest($1::text[], $2::text[], $3::int[], $4::bool[], $5::text[], $6::float8[], $7::float8[], $8::int[], $9::text[],
+           $10::text[], $11::text[], $12::int[], $13::bytea[], $14::text[])
+         as n (partner_id, id, tries, success, state, retry_in_ms, age_ms, status, reason, kind, detail, duration_ms, body, url)
+       where e.partner_id = n.partner_id and e.id = n.id and e.tries = n.tries
          and (select l.owner from lanes l where l.subscription_id = e.subscription_id) = $15
-       returning e.partner_id, e.id, e.tries, e.state, e.due_at, e.last_attempt_at),
+       returning e.partner_id, e.id, e.tries, e.state, e.due_at, e.last_attempt_at, n.url, n.status, n.kind, n.detail, n.duration_ms, n.body),
      logged as (
        insert into attempts (partner_id, event_id, number, at, url, status, error_kind, error_detail, duration_ms, response_body)
-       select m.partner_id, m.id, m.tries, m.last_attempt_at, u.url, n.status, n.kind, n.detail, n.duration_ms, n.body
-       from moved m join n on n.partner_id = m.partner_id and n.id = m.id join urls u on u.id = m.id)
+       select partner_id, id, tries, last_attempt_at, url, status, kind, detail, duration_ms, body from moved)
      select id, state, due_at from moved`,
     [
       batch.map(({ entry }) => entry.partnerId),

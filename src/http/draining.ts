@@ -21,8 +21,9 @@ export function drainOnClose(app: FastifyInstance): void {
       if (closing && left === 0) socket.destroySoon()
     })
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close')
+    done(null, payload)
   })
   app.addHook('preClose', async () => {
     closing = true

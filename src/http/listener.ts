@@ -9,13 +9,14 @@ import { newId } from '../ids.ts'
 import { secondsBuckets } from '../metrics.ts'
 import { drainOnClose } from './draining.ts'
 import { acceptJsonBodies } from './json-body.ts'
-import type { Route } from './route.ts'
+import type { Reply, Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 // Whatever Node can parse; CONNECT never reaches a route.
 const methods = [...usual, ...METHODS.filter((method) => !usual.includes(method) && method !== 'CONNECT')]
 const bodyLimitBytes = 1024 * 1024
+const callerName = 'caller'
 
 export interface Gate<Caller> {
   // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
@@ -51,6 +52,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
     clientErrorHandler: answerBrokenRequest,
   })
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.decorateRequest(callerName, null)
   acceptJsonBodies(app)
   drainOnClose(app)
   observe(ctx, app, options.name)
@@ -96,28 +98,42 @@ function addRoute<Caller>(
   const checkParams = route.params && textValidator(route.params)
   const checkQuery = route.query && textValidator(route.query)
   const checkBody = route.body && bodyValidator(route.body)
-  const callers = new WeakMap<FastifyRequest, Caller>()
 
   app.route({
     method: route.method,
     url,
     ...(route.bodyLimitBytes ? { bodyLimit: route.bodyLimitBytes } : {}),
-    onRequest: async (request, reply) => {
-      callers.set(request, await gate.admit(request, reply, route.access ?? ''))
+    // What is known at once is answered at once: a promise on the way costs as much as everything else about a cached reply.
+    onRequest: (request, reply, done) => {
+      const admitted = (caller: Caller) => {
+        request.setDecorator(callerName, caller)
+        done()
+      }
+      try {
+        const caller = gate.admit(request, reply, route.access ?? '')
+        if (caller instanceof Promise) caller.then(admitted).catch(done)
+        else admitted(caller)
+      } catch (error) {
+        done(error as Error)
+      }
     },
-    handler: async (request, reply) => {
-      const caller = callers.get(request) as Caller
+    handler: (request, reply) => {
+      const caller = request.getDecorator<Caller>(callerName)
       gate.checkBody?.(request, caller)
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
       const { params, query, body } = request
-      const answer = await route.handle({ caller, params, query, body, request })
-      reply.code(answer.status)
-      if (answer.headers) reply.headers(answer.headers)
-      return reply.send(answer.body)
+      const answer = route.handle({ caller, params, query, body, request })
+      return answer instanceof Promise ? answer.then((later) => send(reply, later)) : send(reply, answer)
     },
   })
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
+  reply.code(status)
+  if (headers) reply.headers(headers)
+  return reply.send(body)
 }
 
 // Refused before the body is read: what was sent does not matter when the method is wrong.

@@ -17,25 +17,28 @@ export interface Operator {
 
 export function createOperatorGate(bootstrapToken: string, tokens: OperatorTokens): Gate<Operator> {
   const bootstrapHash = hashToken(bootstrapToken)
+  const bootstrap = { id: 'OPERATOR_TOKEN', name: 'bootstrap', roles: ['admin'] }
   return {
-    async admit(request, _reply, access) {
+    admit(request, _reply, access) {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      const operator = token === undefined ? undefined : await identify(token)
-      if (!operator)
-        throw fail('auth_required', 'A valid operator token is required.', { 'www-authenticate': 'Bearer' })
-      // Every role may read; beyond that a role does its own work, and an admin everything.
-      if (access !== 'read' && !operator.roles.includes(access) && !operator.roles.includes('admin')) {
-        throw fail('forbidden', `The operator token lacks the role ${access}.`)
-      }
-      return operator
+      const operator = token === undefined ? undefined : identify(token)
+      return operator instanceof Promise ? operator.then((later) => allow(later, access)) : allow(operator, access)
     },
   }
 
-  async function identify(token: string): Promise<Operator | undefined> {
+  function identify(token: string): Operator | undefined | Promise<Operator | undefined> {
     const hash = hashToken(token)
-    if (timingSafeEqual(hash, bootstrapHash)) return { id: 'OPERATOR_TOKEN', name: 'bootstrap', roles: ['admin'] }
-    return tokens.get(hash.toString('hex'))
+    return timingSafeEqual(hash, bootstrapHash) ? bootstrap : tokens.get(hash.toString('hex'))
   }
+}
+
+// Every role may read; beyond that a role does its own work, and an admin everything.
+function allow(operator: Operator | undefined, access: string): Operator {
+  if (!operator) throw fail('auth_required', 'A valid operator token is required.', { 'www-authenticate': 'Bearer' })
+  if (access !== 'read' && !operator.roles.includes(access) && !operator.roles.includes('admin')) {
+    throw fail('forbidden', `The operator token lacks the role ${access}.`)
+  }
+  return operator
 }
 
 export function operatorActor({ id, name }: Operator, request: FastifyRequest): Actor {

@@ -17,6 +17,7 @@ export interface Credential extends CredentialRow {
 export interface AccountReply {
   readonly body: Buffer
   readonly etag: string
+  readonly headers: Record<string, string>
 }
 
 export interface Directory {
@@ -35,7 +36,13 @@ export function createDirectory(db: Db, feed: ChangeFeed): Directory {
       if (!row) return undefined
       const body = Buffer.from(JSON.stringify(accountOf(row.document)))
       const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
-      return { subject: partnerId, value: { body, etag } }
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'private, no-cache',
+        vary: 'authorization',
+        etag,
+      }
+      return { subject: partnerId, value: { body, etag, headers } }
     }),
   }
 }

@@ -19,9 +19,12 @@ export function newSecret(): string {
   return `psk_${randomText(12)}_${randomText(32)}`
 }
 
-export function splitSecret(secret: string): { prefix: string; hash: Buffer } | undefined {
-  const prefix = secretForm.exec(secret)?.[1]
-  return prefix === undefined ? undefined : { prefix, hash: hash('sha256', secret, 'buffer') }
+export function prefixOf(secret: string): string | undefined {
+  return secretForm.exec(secret)?.[1]
+}
+
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
 }
 
 export interface KeyLimits {
@@ -51,11 +54,10 @@ export async function createKey(
   }
   const signed = signedTokenParts(wanted)
   const secret = signed ? undefined : (options.secret ?? newSecret())
-  const parts = secret === undefined ? undefined : splitSecret(secret)!
   const row = await insertKey(tx, {
     ...common,
-    prefix: parts?.prefix ?? null,
-    secretHash: parts?.hash ?? null,
+    prefix: secret === undefined ? null : prefixOf(secret)!,
+    secretHash: secret === undefined ? null : hashSecret(secret),
     algorithm: signed?.algorithm ?? null,
     publicKey: signed?.publicKey ?? null,
     requiredClaims: wanted.required_claims ?? [],

@@ -5,20 +5,14 @@ import type { ChangeFeed } from '../db/changes.ts'
 import { fail } from '../errors.ts'
 import { idempotently } from '../http/idempotency.ts'
 import { noFilters, pageOf, pageReply, readPage } from '../http/paging.ts'
-import { type Route, route } from '../http/route.ts'
-import type { Directory } from './directory.ts'
+import { type Reply, type Route, route } from '../http/route.ts'
+import type { AccountReply, Directory } from './directory.ts'
 import { keyActor, type PartnerCaller } from './gate.ts'
 import { createKey, keyView, removeKey } from './keys.ts'
 import { listKeys } from './queries.ts'
 import { ApiKey, CreatedApiKey, NewApiKey, PartnerAccount } from './schema.ts'
 
 const partnerRoute = route<PartnerCaller>()
-const jsonHeaders = {
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'private, no-cache',
-  vary: 'authorization',
-}
-
 export function partnerRoutes(ctx: Context, directory: Directory, feed: ChangeFeed): Route<PartnerCaller>[] {
   return [
     partnerRoute({
@@ -32,12 +26,12 @@ export function partnerRoutes(ctx: Context, directory: Directory, feed: ChangeFe
       access: 'partner:read',
       conditional: true,
       replies: { 200: { description: 'The account.', schema: PartnerAccount } },
-      async handle({ caller, request }) {
-        const account = await directory.accounts.get(caller.partnerId)
-        if (!account) throw fail('not_found')
-        const headers = { ...jsonHeaders, etag: account.etag }
-        if (matches(request.headers['if-none-match'], account.etag)) return { status: 304, headers }
-        return { status: 200, body: account.body, headers }
+      handle({ caller, request }) {
+        const account = directory.accounts.get(caller.partnerId)
+        const asked = request.headers['if-none-match']
+        return account instanceof Promise
+          ? account.then((later) => accountReply(later, asked))
+          : accountReply(account, asked)
       },
     }),
     partnerRoute({
@@ -105,6 +99,12 @@ export function partnerRoutes(ctx: Context, directory: Directory, feed: ChangeFe
       },
     }),
   ]
+}
+
+function accountReply(account: AccountReply | undefined, asked: string | undefined): Reply {
+  if (!account) throw fail('not_found')
+  if (matches(asked, account.etag)) return { status: 304, headers: account.headers }
+  return { status: 200, body: account.body, headers: account.headers }
 }
 
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -20,7 +20,7 @@ import { randomText } from '../ids.ts'
 import { topUp } from '../orders/orders.ts'
 import { findOrderByReference } from '../orders/queries.ts'
 import type { Actor } from '../partners/audit.ts'
-import { createKey, newSecret, splitSecret } from '../partners/keys.ts'
+import { createKey, newSecret, prefixOf } from '../partners/keys.ts'
 import { createPartner } from '../partners/partners.ts'
 import { findCredential } from '../partners/queries.ts'
 import { scopes } from '../partners/schema.ts'
@@ -33,7 +33,7 @@ export async function ensureDemoPartner(ctx: Context): Promise<{ partnerId: stri
   const secret = ensureSecretFile(ctx.config.dataDir, 'demo-key', newSecret)
   const partnerId = await ctx.db.transaction(async (tx) => {
     const id = (await lockDemoPartner(tx)) ?? (await createDemoPartner(tx))
-    const known = await findCredential(tx, splitSecret(secret)!.prefix)
+    const known = await findCredential(tx, prefixOf(secret)!)
     if (!known) await createKey(tx, sandbox, id, { name: 'demo', scopes: [...scopes] }, { secret, now: ctx.now() })
     for (const funds of demoFunds) {
       if (!(await findOrderByReference(tx, id, 'top_up', funds.reference_id))) await topUp(tx, sandbox, id, funds)

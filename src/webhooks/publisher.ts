@@ -1,15 +1,17 @@
 // The platform's publications, idempotent by the publisher's own id and answered only once durable. Concurrent publications
 // share commits (group commit): nobody is answered before its own commit, and one caller's failure never fails another's.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { DatabaseUnavailable, type Tx } from '../db/db.ts'
+import { DatabaseUnavailable, type Db, type Queryable } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { withoutSpace } from '../http/json-text.ts'
-import { insertEvents, type Planned, type Publication, plan } from './publishing.ts'
+import { actions } from './catalogue.ts'
+import { eventValues, insertEventsSql, type Planned, type Publication, plan } from './publishing.ts'
 import type { Waker } from './signals.ts'
 
 const mostInOneCommit = 500
 const commitsAtOnce = 2
+const labels = Object.fromEntries(actions.map((action) => [action, { action }]))
 
 export interface Submission extends Publication {
   readonly id: string // the publisher's own
@@ -41,14 +43,13 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
 
   const commit = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const outcomes = await ctx.db.transaction((tx) =>
-        record(
-          tx,
-          batch.map((each) => each.submission),
-        ),
+      const outcomes = await record(
+        ctx.db,
+        ctx.db.commit,
+        batch.map((each) => each.submission),
       )
       for (const [i, each] of batch.entries()) each.settle(outcomes[i]!)
-      waker.wake()
+      wakeFor(outcomes)
     } catch (error) {
       // Away or unknown: each caller is told so. Anything else may be one submission's fault: find out whose.
       if (error instanceof DatabaseUnavailable || batch.length === 1) {
@@ -57,6 +58,9 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
         for (const each of batch) await commit([each])
       }
     }
+  }
+  const wakeFor = (outcomes: readonly Outcome[]) => {
+    if (outcomes.some((outcome) => 'published' in outcome && outcome.published.event_ids.length > 0)) waker.wake()
   }
   const pump = () => {
     while (committing < commitsAtOnce && waiting.length > 0) {
@@ -75,7 +79,7 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
       return new Promise((resolve, reject) => {
         const settle = (outcome: Outcome) => {
           if ('error' in outcome) return reject(outcome.error)
-          published.add({ action: submission.action })
+          published.add(labels[submission.action])
           resolve(outcome.published)
         }
         waiting.push({ submission, settle })
@@ -87,14 +91,14 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
     async publishAll(submissions) {
       refuseRepeats(submissions)
       const outcomes = await ctx.db.transaction(async (tx) => {
-        const all = await record(tx, submissions)
+        const all = await record(tx, tx.query, submissions)
         for (const [i, outcome] of all.entries()) {
           if ('error' in outcome) throw nameItem(outcome.error, i)
         }
         return all as { published: Published }[]
       })
-      waker.wake()
-      for (const { action } of submissions) published.add({ action })
+      wakeFor(outcomes)
+      for (const { action } of submissions) published.add(labels[action])
       return outcomes.map((outcome) => outcome.published)
     },
   }
@@ -132,24 +136,20 @@ interface KnownPublication {
   eventIds: string[]
 }
 
-async function record(tx: Tx, submissions: readonly Submission[]): Promise<Outcome[]> {
-  const planned = await plan(tx, submissions)
+// `write` runs the one statement that changes anything: inside a transaction of the caller's, or as one by itself.
+async function record(db: Queryable, write: Db['commit'], submissions: readonly Submission[]): Promise<Outcome[]> {
+  const planned = await plan(db, submissions)
   const items = submissions.flatMap((submission, i): Item[] => {
     const mine = planned[i]
     return mine ? [{ key: keyOf(submission), submission, planned: mine, hash: contentHash(submission) }] : []
   })
   // In one order everywhere, so that two commits that share ids wait for each other instead of deadlocking.
   items.sort((a, b) => (a.key < b.key ? -1 : 1))
-  const fresh = await insertPublications(tx, items)
+  const fresh = items.length > 0 ? await insertPublications(write, items) : new Set<string>()
   const known = await findPublications(
-    tx,
-    items.filter(({ key }) => !fresh.has(key)).map(({ submission }) => submission),
+    db,
+    items.filter(({ planned }) => !fresh.has(planned.publicationId)).map(({ submission }) => submission),
   )
-  await insertEvents(
-    tx,
-    items.filter(({ key }) => fresh.has(key)).flatMap((item) => item.planned.events),
-  )
-
   const outcomes = new Map(items.map((item) => [item.submission, outcomeOf(item, fresh, known)]))
   return submissions.map(
     (submission) => outcomes.get(submission) ?? { error: fail('not_found', 'partner_id names no partner.') },
@@ -168,7 +168,7 @@ function outcomeOf(
   fresh: ReadonlySet<string>,
   known: ReadonlyMap<string, KnownPublication>,
 ): Outcome {
-  if (fresh.has(key)) return { published: toPublished(submission.id, planned) }
+  if (fresh.has(planned.publicationId)) return { published: toPublished(submission.id, planned) }
   const before = known.get(key)
   if (!before || Buffer.compare(before.contentHash, hash) !== 0) {
     return { error: fail('conflict', 'id was used for an event with other content.') }
@@ -176,26 +176,40 @@ function outcomeOf(
   return { published: { id: submission.id, publication_id: before.publicationId, event_ids: before.eventIds } }
 }
 
-async function insertPublications(tx: Tx, items: readonly Item[]): Promise<Set<string>> {
-  const { rows } = await tx.query<{ partnerId: string; id: string }>(
-    `insert into publications (partner_id, id, publication_id, content_hash, event_ids)
-     select partner_id, id, publication_id, content_hash, string_to_array(event_ids, ' ')
-     from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[]) as new (partner_id, id, publication_id, content_hash, event_ids)
-     on conflict (partner_id, id) do nothing returning partner_id, id`,
-    [
-      items.map(({ submission }) => submission.partnerId),
-      items.map(({ submission }) => submission.id),
-      items.map(({ planned }) => planned.publicationId),
-      items.map(({ hash }) => hash),
-      items.map(({ planned }) => planned.events.map((event) => event.id).join(' ')),
-    ],
-  )
-  return new Set(rows.map(keyOf))
+// The publications that are new, their events, and the signal to their lanes.
+const insertSql = `
+  with fresh as (
+    insert into publications (partner_id, id, publication_id, content_hash, event_ids)
+    select partner_id, id, publication_id, content_hash, string_to_array(event_ids, ' ')
+    from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[]) as new (partner_id, id, publication_id, content_hash, event_ids)
+    on conflict (partner_id, id) do nothing returning publication_id),
+  made as (
+    ${insertEventsSql(6)}
+    where new.publication_id in (select publication_id from fresh) returning subscription_id, state, due_at),
+  told as (
+    insert into signals (subscription_ids, queue, due_at)
+    select array_agg(distinct subscription_id), 'f', min(due_at) from made where state = 'pending' having count(*) > 0)
+  select publication_id from fresh`
+
+// Ids of those that are new.
+async function insertPublications(write: Db['commit'], items: readonly Item[]): Promise<Set<string>> {
+  const { rows } = await write<{ publicationId: string }>(insertSql, [
+    items.map(({ submission }) => submission.partnerId),
+    items.map(({ submission }) => submission.id),
+    items.map(({ planned }) => planned.publicationId),
+    items.map(({ hash }) => hash),
+    items.map(({ planned }) => planned.events.map((event) => event.id).join(' ')),
+    ...eventValues(items.flatMap((item) => item.planned.events)),
+  ])
+  return new Set(rows.map((row) => row.publicationId))
 }
 
-async function findPublications(tx: Tx, submissions: readonly Submission[]): Promise<Map<string, KnownPublication>> {
+async function findPublications(
+  db: Queryable,
+  submissions: readonly Submission[],
+): Promise<Map<string, KnownPublication>> {
   if (submissions.length === 0) return new Map()
-  const { rows } = await tx.query<KnownPublication>(
+  const { rows } = await db.query<KnownPublication>(
     `select p.* from unnest($1::text[], $2::text[]) as asked (partner_id, id)
      join publications p on p.partner_id = asked.partner_id and p.id = asked.id`,
     [submissions.map((each) => each.partnerId), submissions.map((each) => each.id)],
@@ -212,7 +226,7 @@ function keyOf({ partnerId, id }: { partnerId: string; id: string }): string {
 }
 
 function contentHash({ action, text }: Submission): Buffer {
-  return createHash('sha256').update(action).update(withoutSpace(text)).digest()
+  return hash('sha256', Buffer.concat([Buffer.from(action), withoutSpace(text)]), 'buffer')
 }
 
 function nameItem(error: Error, index: number): Error {

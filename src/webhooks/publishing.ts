@@ -1,6 +1,6 @@
 // Publishing: what to send and to whom. An event, its queue entry and the signal for its lane are one transaction; `emit` joins
 // a transaction of the caller's, so that a state change and its events exist together or not at all.
-import type { Tx } from '../db/db.ts'
+import type { Queryable, Tx, Value } from '../db/db.ts'
 import { newId } from '../ids.ts'
 import { isPublic } from '../partners/queries.ts'
 import { offsetMicros, type Timestamp } from '../times.ts'
@@ -51,8 +51,8 @@ export async function emit(tx: Tx, publications: readonly Publication[]): Promis
 }
 
 // Undefined for a partner that does not exist. Publishing to three matching subscriptions makes three events.
-export async function plan(tx: Tx, publications: readonly Publication[]): Promise<(Planned | undefined)[]> {
-  const { rows } = await tx.query<Audience>(
+export async function plan(db: Queryable, publications: readonly Publication[]): Promise<(Planned | undefined)[]> {
+  const { rows } = await db.query<Audience>(
     `select now() as now, p.id as partner_id, s.id as subscription_id, s.events, s.state
      from partners p left join subscriptions s on s.partner_id = p.id and s.deleted_at is null
      where p.id = any($1) and p.${isPublic} order by s.id`,
@@ -105,27 +105,34 @@ function planOne({ partnerId, action, entities, text }: Publication, audience: r
   return { publicationId, events }
 }
 
-// What matches a disabled subscription is kept too, in `error`, to be resent once it is enabled again.
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
-  await tx.query(
-    `insert into events (partner_id, id, subscription_id, publication_id, action, resource_id, payload, state, error_reason, due_at, created_at)
-     select partner_id, id, subscription_id, publication_id, action, resource_id, payload,
-       case when enabled then 'pending' else 'error' end, case when enabled then null else 'subscription_disabled' end, created_at, created_at
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bool[], $9::timestamptz[])
-       as new (partner_id, id, subscription_id, publication_id, action, resource_id, payload, enabled, created_at)`,
-    [
-      events.map((each) => each.partnerId),
-      events.map((each) => each.id),
-      events.map((each) => each.subscriptionId),
-      events.map((each) => each.publicationId),
-      events.map((each) => each.action),
-      events.map((each) => each.resourceId),
-      events.map((each) => each.payload),
-      events.map((each) => each.enabled),
-      events.map((each) => each.createdAt),
-    ],
-  )
+  await tx.query(insertEventsSql(1), eventValues(events))
   const lanes = new Set(events.filter((each) => each.enabled).map((each) => each.subscriptionId))
   await signalLanes(tx, [...lanes], 'f', events[0]!.createdAt)
+}
+
+// What matches a disabled subscription is kept too, in `error`, to be resent once it is enabled again.
+// `from`: the number of the first parameter.
+export function insertEventsSql(from: number): string {
+  const types = ['text', 'text', 'text', 'text', 'text', 'text', 'bytea', 'bool', 'timestamptz']
+  return `insert into events (partner_id, id, subscription_id, publication_id, action, resource_id, payload, state, error_reason, due_at, created_at)
+     select partner_id, id, subscription_id, publication_id, action, resource_id, payload,
+       case when enabled then 'pending' else 'error' end, case when enabled then null else 'subscription_disabled' end, created_at, created_at
+     from unnest(${types.map((type, i) => `$${from + i}::${type}[]`).join(', ')})
+       as new (partner_id, id, subscription_id, publication_id, action, resource_id, payload, enabled, created_at)`
+}
+
+export function eventValues(events: readonly NewEvent[]): Value[] {
+  return [
+    events.map((each) => each.partnerId),
+    events.map((each) => each.id),
+    events.map((each) => each.subscriptionId),
+    events.map((each) => each.publicationId),
+    events.map((each) => each.action),
+    events.map((each) => each.resourceId),
+    events.map((each) => each.payload),
+    events.map((each) => each.enabled),
+    events.map((each) => each.createdAt),
+  ]
 }

@@ -1,7 +1,7 @@
 // The tables behind orders, read and moved past the service: what is really stored, and an order whose time is over.
 import pg from 'pg'
 import { newId } from '../../src/ids.ts'
-import { newSecret, splitSecret } from '../../src/partners/keys.ts'
+import { hashSecret, newSecret, prefixOf } from '../../src/partners/keys.ts'
 import type { Books } from './order-model-check.ts'
 
 type Query = (text: string, values: readonly (readonly string[])[]) => Promise<{ rows: Record<string, string>[] }>
@@ -67,7 +67,8 @@ export function openTables(databaseUrl: string): Tables {
     async copyPartner(from, configuration) {
       const id = newId('ptr')
       const secret = newSecret()
-      const { prefix, hash } = splitSecret(secret)!
+      const prefix = prefixOf(secret)!
+      const hash = hashSecret(secret)
       await pool.query(`with ${copying.map((each) => `new_${each}`).join(', ')} select 1`, [
         from,
         { id },
