@@ -1,6 +1,7 @@
 // startService(config): opens the database, migrates, starts both listeners; returns stop(), which ends everything in order:
 // no new requests, those under way are finished, then the database is closed.
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -13,16 +14,20 @@ import { startRetention } from './delivery/retention.ts'
 import { createSender, type Resolve } from './delivery/sender.ts'
 import { createTestSender } from './delivery/test-event.ts'
 import { operatorDocument, partnerDocument } from './documents.ts'
+import { sessionCookie } from './http/cookies.ts'
 import { forgetOldReplies } from './http/idempotency.ts'
 import { createListener } from './http/listener.ts'
 import { openRoute, openRoutes } from './http/open-routes.ts'
 import type { Reply } from './http/route.ts'
+import { consoleRoutes } from './http/static-files.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
 import { orderAdministration } from './operator/order-routes.ts'
 import { partnerAdministration } from './operator/partner-routes.ts'
 import { metricsReply, serviceAdministration } from './operator/service-routes.ts'
+import { operatorSessionRoutes } from './operator/session-routes.ts'
+import { cacheOperatorSessions, deleteExpiredOperatorSessions } from './operator/sessions.ts'
 import { cacheOperatorTokens } from './operator/tokens.ts'
 import { webhookAdministration } from './operator/webhook-routes.ts'
 import { startOrderJobs } from './orders/jobs.ts'
@@ -31,7 +36,11 @@ import { settlementRoutes } from './orders/settlement-routes.ts'
 import { createDirectory } from './partners/directory.ts'
 import { createPartnerGate } from './partners/gate.ts'
 import { deleteExpiredTokens } from './partners/queries.ts'
+import { forgetOldRequests, keepRequestLog } from './partners/request-log.ts'
 import { partnerRoutes } from './partners/routes.ts'
+import { deleteExpiredSessions } from './partners/session-queries.ts'
+import { sessionRoutes } from './partners/session-routes.ts'
+import { cacheSessions } from './partners/sessions.ts'
 import { trackKeyUsage } from './partners/usage.ts'
 import { ensureDemoPartner, ensureMasterKey, ensureOperatorToken } from './sandbox/demo.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -46,6 +55,7 @@ import { createWaker } from './webhooks/signals.ts'
 import { createTargetGuard } from './webhooks/target.ts'
 
 const tidyEveryMs = 10 * 60_000
+const builtConsole = fileURLToPath(new URL('../console/dist/', import.meta.url))
 
 export interface Service {
   readonly url: string
@@ -59,13 +69,14 @@ export interface StartOptions {
   readonly log: Logger
   readonly now?: () => Date
   readonly resolve?: Resolve // how webhook host names become addresses; the system's resolver by default
+  readonly consoleFolder?: string // where the built console lies; console/dist of this package by default
   // Called once everything is set up but before the listeners answer.
   readonly beforeReady?: (service: Omit<Service, 'stop'>) => void
 }
 
 export async function startService(
   config: Config,
-  { log, now = () => new Date(), resolve, beforeReady }: StartOptions,
+  { log, now = () => new Date(), resolve, consoleFolder = builtConsole, beforeReady }: StartOptions,
 ): Promise<Service> {
   const metrics = createMetrics()
   addProcessMetrics(metrics, version)
@@ -97,14 +108,20 @@ export async function startService(
     }
     const usage = trackKeyUsage(ctx)
     undo.push(usage.stop)
-    undo.push(repeat(tidyEveryMs, () => Promise.all([forgetOldReplies(db), deleteExpiredTokens(db)]), log))
+    undo.push(repeat(tidyEveryMs, () => tidy(ctx), log))
 
     let ready = false
     const isReady = () => ready
     const serves = config.role !== 'worker'
     const directory = createDirectory(db, feed)
+    const requests = keepRequestLog(ctx)
+    undo.push(requests.stop)
+    const cookie = sessionCookie('partner_session', config.publicUrl.startsWith('https:'))
+    const sessions = cacheSessions(db, feed)
+    const gate = createPartnerGate(ctx, { directory, sessions, cookie, requests, used: usage.note })
     const partnerApi = [
       ...partnerRoutes(ctx, directory, feed),
+      ...sessionRoutes(ctx, { directory, feed, cookie, requests }),
       ...subscriptionRoutes(ctx, { guard, waker, sendTest: createTestSender(ctx, signer, sender) }),
       ...eventRoutes(ctx, waker),
       ...orderRoutes(ctx, waker),
@@ -113,7 +130,7 @@ export async function startService(
     ]
     const partner = createListener(ctx, {
       name: 'partner',
-      gate: createPartnerGate(ctx, directory, usage.note),
+      gate,
       routes: serves ? partnerApi : [],
       prefixes: ['/v1', ''],
       openRoutes: [
@@ -121,23 +138,33 @@ export async function startService(
         openRoute('/.well-known/jwks.json', 'jwks', 'The public keys that webhooks are signed with', () =>
           jwksReply(signer),
         ),
+        ...(serves ? consoleRoutes({ folder: consoleFolder, listener: 'partner' }) : []),
       ],
     })
     const changes = createChanges(db, feed)
+    const operatorCookie = sessionCookie('operator_session', false)
+    const operatorGate = createOperatorGate({
+      ...{ bootstrapToken: operatorToken, tokens: cacheOperatorTokens(db, feed), cookie: operatorCookie, now },
+      sessions: cacheOperatorSessions(db, feed),
+    })
     const operatorApi = [
       ...partnerAdministration(ctx, changes, waker),
       ...webhookAdministration(ctx, changes, publisher, masterKeys),
       ...orderAdministration(ctx, waker),
       ...serviceAdministration(ctx, changes),
+      ...operatorSessionRoutes(ctx, {
+        ...{ changes, operatorToken, cookie: operatorCookie, identify: operatorGate.identify },
+      }),
     ]
     const operator = createListener(ctx, {
       name: 'operator',
-      gate: createOperatorGate(operatorToken, cacheOperatorTokens(db, feed)),
+      gate: operatorGate,
       routes: serves ? operatorApi : [],
       prefixes: ['/operator/v1'],
       openRoutes: [
         ...openRoutes(ctx, operatorDocument(operatorApi), isReady),
         openRoute('/metrics', 'metrics', 'Metrics', () => metricsReply(ctx)),
+        ...(serves ? consoleRoutes({ folder: consoleFolder, listener: 'operator' }) : []),
       ],
       checkRequest: checkHost(config),
     })
@@ -167,6 +194,16 @@ export async function startService(
     await stop()
     throw error
   }
+}
+
+function tidy({ db, now }: Context): Promise<unknown> {
+  return Promise.all([
+    forgetOldReplies(db),
+    deleteExpiredTokens(db),
+    deleteExpiredSessions(db, now()),
+    deleteExpiredOperatorSessions(db, now()),
+    forgetOldRequests(db),
+  ])
 }
 
 function jwksReply(signer: Signer): Reply {
