@@ -2,6 +2,7 @@
 import type { Config } from './config.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Route } from './http/route.ts'
+import { DeliveryOverview } from './operator/delivery-routes.ts'
 import { ReconciliationReport } from './operator/order-routes.ts'
 import * as operator from './operator/schema.ts'
 import { Publication, PublishedEvent, SigningKey } from './operator/webhook-routes.ts'
@@ -19,6 +20,7 @@ import {
   RequirementEntity,
 } from './webhooks/catalogue.ts'
 import * as webhooks from './webhooks/schema.ts'
+import { DeliveryStatistics } from './webhooks/statistics-schema.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: routes of every kind of caller are described alike
 type Routes = readonly Route<any>[]
@@ -80,6 +82,7 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         Attempt: webhooks.Attempt,
         ResentEvent: webhooks.ResentEvent,
         BulkResend: webhooks.BulkResend,
+        DeliveryStatistics,
         Order: orders.Order,
         NewOrder: orders.NewOrder,
         Instruction: orders.Instruction,
@@ -117,6 +120,7 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         Configuration: 'What they may do.',
         'API keys': 'How they call.',
         Events: 'What the platform tells them.',
+        Delivery: 'How that goes.',
         Orders: 'What they are paid, and proof that the money adds up.',
         'Signing keys': 'What webhooks are signed with.',
         'Operator tokens': 'Who operates.',
@@ -145,6 +149,7 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         PublishedEvent,
         Publication,
         SigningKey,
+        DeliveryOverview,
         Order: orders.Order,
         OperatorOrder: orders.OperatorOrder,
         NewTopUp: orders.NewTopUp,

@@ -20,8 +20,12 @@ import { createListener } from './http/listener.ts'
 import { openRoute, openRoutes } from './http/open-routes.ts'
 import type { Reply } from './http/route.ts'
 import { consoleRoutes } from './http/static-files.ts'
+import { pruneEntries } from './live/entries.ts'
+import { createStreams } from './live/streams.ts'
+import { startWatching, tellingWatchers } from './live/watching.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
+import { deliveryAdministration } from './operator/delivery-routes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
 import { orderAdministration } from './operator/order-routes.ts'
 import { partnerAdministration } from './operator/partner-routes.ts'
@@ -52,6 +56,8 @@ import { ensureOperationsHook } from './webhooks/operations.ts'
 import { createPublisher } from './webhooks/publisher.ts'
 import { subscriptionRoutes } from './webhooks/routes.ts'
 import { createWaker } from './webhooks/signals.ts'
+import { statisticsRoutes } from './webhooks/statistics-routes.ts'
+import { describeEntries, streamRoutes } from './webhooks/stream-routes.ts'
 import { createTargetGuard } from './webhooks/target.ts'
 
 const tidyEveryMs = 10 * 60_000
@@ -80,19 +86,22 @@ export async function startService(
 ): Promise<Service> {
   const metrics = createMetrics()
   addProcessMetrics(metrics, version)
-  const db = await openDatabase(config, log)
-  const undo: (() => Promise<unknown>)[] = [() => db.close()]
+  const opened = await openDatabase(config, log)
+  const undo: (() => Promise<unknown>)[] = [() => opened.close()]
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    await claimDatabase(db, config.mode)
+    await claimDatabase(opened, config.mode)
+    const feed = await startChangeFeed(opened, log)
+    undo.push(feed.stop)
+    const watching = await startWatching(opened, feed, log)
+    undo.push(watching.stop)
+    const db = tellingWatchers(opened, watching)
     const ctx: Context = { config, db, log, metrics, now }
     const demo = config.mode === 'sandbox' ? await ensureDemoPartner(ctx) : undefined
     const operatorToken = config.operatorToken ?? ensureOperatorToken(config.dataDir)
     const masterKeys = config.masterKey ?? ensureMasterKey(config.dataDir)
-    const feed = await startChangeFeed(db, log)
-    undo.push(feed.stop)
     const signer = await startSigner(ctx, feed, masterKeys)
     undo.push(signer.stop)
     const guard = createTargetGuard(config)
@@ -119,11 +128,14 @@ export async function startService(
     const cookie = sessionCookie('partner_session', config.publicUrl.startsWith('https:'))
     const sessions = cacheSessions(db, feed)
     const gate = createPartnerGate(ctx, { directory, sessions, cookie, requests, used: usage.note })
+    const streams = createStreams({ db, log, watching, describe: describeEntries(ctx) })
     const partnerApi = [
       ...partnerRoutes(ctx, directory, feed),
       ...sessionRoutes(ctx, { directory, feed, cookie, requests }),
       ...subscriptionRoutes(ctx, { guard, waker, sendTest: createTestSender(ctx, signer, sender) }),
       ...eventRoutes(ctx, waker),
+      ...statisticsRoutes(ctx),
+      ...streamRoutes(streams, gate.stillHolds),
       ...orderRoutes(ctx, waker),
       ...settlementRoutes(ctx),
       ...(config.mode === 'sandbox' ? sandboxRoutes(ctx, publisher, waker) : []),
@@ -151,6 +163,7 @@ export async function startService(
       ...partnerAdministration(ctx, changes, waker),
       ...webhookAdministration(ctx, changes, publisher, masterKeys),
       ...orderAdministration(ctx, waker),
+      ...deliveryAdministration(ctx),
       ...serviceAdministration(ctx, changes),
       ...operatorSessionRoutes(ctx, {
         ...{ changes, operatorToken, cookie: operatorCookie, identify: operatorGate.identify },
@@ -169,7 +182,7 @@ export async function startService(
       checkRequest: checkHost(config),
     })
     // The engine begins nothing more from the first moment on, however long the last requests take.
-    undo.push(() => Promise.all([stopEngine?.(), partner.close(), operator.close()]))
+    undo.push(() => Promise.all([streams.stop(), stopEngine?.(), partner.close(), operator.close()]))
 
     await partner.ready()
     await operator.ready()
@@ -203,6 +216,7 @@ function tidy({ db, now }: Context): Promise<unknown> {
     deleteExpiredSessions(db, now()),
     deleteExpiredOperatorSessions(db, now()),
     forgetOldRequests(db),
+    pruneEntries(db),
   ])
 }
 
