@@ -19,7 +19,7 @@ import { forgetOldReplies } from './http/idempotency.ts'
 import { createListener } from './http/listener.ts'
 import { openRoute, openRoutes } from './http/open-routes.ts'
 import type { Reply } from './http/route.ts'
-import { consoleRoutes } from './http/static-files.ts'
+import { serveConsole } from './http/static-files.ts'
 import { pruneEntries } from './live/entries.ts'
 import { createStreams } from './live/streams.ts'
 import { startWatching, tellingWatchers } from './live/watching.ts'
@@ -150,7 +150,7 @@ export async function startService(
         openRoute('/.well-known/jwks.json', 'jwks', 'The public keys that webhooks are signed with', () =>
           jwksReply(signer),
         ),
-        ...(serves ? consoleRoutes({ folder: consoleFolder, listener: 'partner' }) : []),
+        ...(serves ? serveConsole({ folder: consoleFolder, listener: 'partner' }).routes : []),
       ],
     })
     const changes = createChanges(db, feed)
@@ -169,6 +169,7 @@ export async function startService(
         ...{ changes, operatorToken, cookie: operatorCookie, identify: operatorGate.identify },
       }),
     ]
+    const operatorConsole = serves ? serveConsole({ folder: consoleFolder, listener: 'operator' }) : undefined
     const operator = createListener(ctx, {
       name: 'operator',
       gate: operatorGate,
@@ -177,8 +178,9 @@ export async function startService(
       openRoutes: [
         ...openRoutes(ctx, operatorDocument(operatorApi), isReady),
         openRoute('/metrics', 'metrics', 'Metrics', () => metricsReply(ctx)),
-        ...(serves ? consoleRoutes({ folder: consoleFolder, listener: 'operator' }) : []),
+        ...(operatorConsole?.routes ?? []),
       ],
+      ...(operatorConsole ? { fallback: operatorConsole.fallback } : {}),
       checkRequest: checkHost(config),
     })
     // The engine begins nothing more from the first moment on, however long the last requests take.

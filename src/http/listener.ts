@@ -9,7 +9,7 @@ import { newId } from '../ids.ts'
 import { secondsBuckets } from '../metrics.ts'
 import { drainOnClose } from './draining.ts'
 import { acceptJsonBodies } from './json-body.ts'
-import type { Route } from './route.ts'
+import type { Reply, Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -42,6 +42,7 @@ export interface ListenerOptions<Caller> {
   readonly routes: readonly Route<Caller>[]
   readonly prefixes: readonly string[] // the same routes answer under each
   readonly openRoutes: readonly Route<undefined>[] // without credential or prefix: probes, documents
+  readonly fallback?: (request: FastifyRequest) => Reply | undefined // for addresses that no route is at
   readonly checkRequest?: (request: FastifyRequest) => void // before everything else
 }
 
@@ -73,14 +74,19 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
       options.checkRequest?.(request)
       if (!request.is404) return done()
       announce(request, reply)
-      done(fail('not_found'))
+      done(options.fallback?.(request) ? undefined : fail('not_found'))
     } catch (error) {
       done(error as Error)
     }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
-  app.setNotFoundHandler(() => {
-    throw fail('not_found')
+  app.setNotFoundHandler((request, reply) => {
+    const answer = options.fallback?.(request)
+    if (!answer) throw fail('not_found')
+    return reply
+      .code(answer.status)
+      .headers(answer.headers ?? {})
+      .send(answer.body)
   })
 
   const open: Gate<undefined> = { admit: announce }
@@ -89,7 +95,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   for (const prefix of options.prefixes) {
     for (const each of options.routes) addRoute(app, each, prefix + each.path, options.gate, served)
   }
-  for (const [url, known] of served) if (url !== '/*') refuseOtherMethods(app, url, known, announce)
+  for (const [url, known] of served) refuseOtherMethods(app, url, known, announce)
   return app
 }
 

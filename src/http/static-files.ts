@@ -43,40 +43,47 @@ export interface ConsoleOptions {
   readonly listener: 'partner' | 'operator' // the page is told which one serves it
 }
 
-// On the partner listener the application is at /console. On the operator's it is at /, where other things are as well: there an
-// address that is no file is the application's only for a browser that asks for a page.
-export function consoleRoutes({ folder, listener }: ConsoleOptions): Route<undefined>[] {
+export interface ServedConsole {
+  readonly routes: Route<undefined>[]
+  readonly fallback: (request: FastifyRequest) => Reply | undefined // what else is the console's
+}
+
+// On the partner listener the application is at /console and below. On the operator's it is at /, where other things are as well: there
+// it gets what nothing else answers, files that exist and pages that a browser asks for.
+export function serveConsole({ folder, listener }: ConsoleOptions): ServedConsole {
   const files = readFiles(folder)
   const built = files.get('index.html')
   const page = built ? pageFor(listener, built.plain.toString()) : missingPage()
-  const pageReply = (request: FastifyRequest): Reply => ({
-    ...send(request, page, 'no-cache'),
-    status: built ? 200 : 503,
-  })
-  const handle = (request: FastifyRequest): Reply => {
+  const find = (request: FastifyRequest): Reply | undefined => {
     const path = request.url.split('?', 1)[0]!.replace(/^\/(console(\/|$))?/, '')
     const file = path === 'index.html' ? undefined : files.get(path)
     if (file) return send(request, file, path.startsWith('assets/') ? forGood : 'public, max-age=3600')
-    const isHome = path === '' || path === 'index.html'
-    const isAddress = !path.split('/').at(-1)!.includes('.') && (listener === 'partner' || wantsPage(request))
-    if (isHome || isAddress) return pageReply(request)
-    throw fail('not_found')
+    const isAddress = path === 'index.html' || !path.split('/').at(-1)!.includes('.')
+    return isAddress ? { ...send(request, page, 'no-cache'), status: built ? 200 : 503 } : undefined
+  }
+  const handle = ({ request }: { request: FastifyRequest }): Reply => {
+    const reply = find(request)
+    if (!reply) throw fail('not_found')
+    return reply
   }
   const at = (path: string, id: string) =>
     define({
       ...{ method: 'GET' as const, path, id, tag: 'Service', summary: 'The console', access: undefined, replies: {} },
-      handle: ({ request }) => handle(request),
+      handle,
     })
-  return listener === 'partner'
-    ? [at('/console', 'console'), at('/console/*', 'consoleFiles')]
-    : [at('/', 'console'), at('/*', 'consoleFiles')]
+  if (listener === 'partner')
+    return { routes: [at('/console', 'console'), at('/console/*', 'consoleFiles')], fallback: () => undefined }
+  return {
+    routes: [at('/', 'console')],
+    fallback: (request) => (mayBeConsole(request) ? find(request) : undefined),
+  }
 }
 
 const forGood = 'public, max-age=31536000, immutable'
 
-function wantsPage({ method, url, headers }: FastifyRequest): boolean {
-  const mayBePage = (method === 'GET' || method === 'HEAD') && !/^\/operator(\/|$)/.test(url)
-  return mayBePage && /\btext\/html\b/.test(headers.accept ?? '')
+function mayBeConsole({ method, url, headers }: FastifyRequest): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || /^\/operator(\/|$)/.test(url)) return false
+  return url.startsWith('/console/') || /\btext\/html\b/.test(headers.accept ?? '')
 }
 
 // What was compressed beside a file is that file's; the build makes it.
