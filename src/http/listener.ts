@@ -21,10 +21,20 @@ const callerName = 'caller'
 export interface Gate<Caller> {
   // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
   admit(request: FastifyRequest, reply: FastifyReply, access: string): Promise<Caller> | Caller
+  // For routes of the API that need no credential: throws when there are too many of them.
+  welcome?(request: FastifyRequest, reply: FastifyReply): void
+  // Told of every answer but successful reads, once it is out; `caller` is missing when nobody was let in.
+  answered?(request: FastifyRequest, answer: Answer, caller: Caller | undefined): void
   // Headers for replies that need no credential and take nothing from any allowance.
   announce?(request: FastifyRequest): Record<string, string>
   // A last check once the body is there, before anything happens.
   checkBody?(request: FastifyRequest, caller: Caller): void
+}
+
+export interface Answer {
+  readonly status: number
+  readonly failure: Failure | undefined
+  readonly elapsedMs: number
 }
 
 export interface ListenerOptions<Caller> {
@@ -33,6 +43,7 @@ export interface ListenerOptions<Caller> {
   readonly routes: readonly Route<Caller>[]
   readonly prefixes: readonly string[] // the same routes answer under each
   readonly openRoutes: readonly Route<undefined>[] // without credential or prefix: probes, documents
+  readonly fallback?: (request: FastifyRequest) => Reply | undefined // for addresses that no route is at
   readonly checkRequest?: (request: FastifyRequest) => void // before everything else
 }
 
@@ -55,7 +66,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   app.decorateRequest(callerName, null)
   acceptJsonBodies(app)
   drainOnClose(app)
-  observe(ctx, app, options.name)
+  observe(ctx, app, options)
   const announce = (request: FastifyRequest, reply: FastifyReply): undefined => {
     if (options.gate.announce) reply.headers(options.gate.announce(request))
   }
@@ -65,14 +76,16 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
       options.checkRequest?.(request)
       if (!request.is404) return done()
       announce(request, reply)
-      done(fail('not_found'))
+      done(options.fallback?.(request) ? undefined : fail('not_found'))
     } catch (error) {
       done(error as Error)
     }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
-  app.setNotFoundHandler(() => {
-    throw fail('not_found')
+  app.setNotFoundHandler((request, reply) => {
+    const answer = options.fallback?.(request)
+    if (!answer) throw fail('not_found')
+    return send(reply, answer)
   })
 
   const open: Gate<undefined> = { admit: announce }
@@ -84,6 +97,8 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   for (const [url, known] of served) refuseOtherMethods(app, url, known, announce)
   return app
 }
+
+const failures = new WeakMap<FastifyRequest, Failure>() // what was answered instead
 
 function addRoute<Caller>(
   app: FastifyInstance,
@@ -110,6 +125,10 @@ function addRoute<Caller>(
         done()
       }
       try {
+        if (route.access === undefined && gate.welcome) {
+          gate.welcome(request, reply)
+          return done()
+        }
         const caller = gate.admit(request, reply, route.access ?? '')
         if (caller instanceof Promise) caller.then(admitted).catch(done)
         else admitted(caller)
@@ -118,8 +137,8 @@ function addRoute<Caller>(
       }
     },
     handler: (request, reply) => {
-      const caller = request.getDecorator<Caller>(callerName)
-      gate.checkBody?.(request, caller)
+      const caller = callerOf(request) as Caller
+      if (caller !== undefined) gate.checkBody?.(request, caller)
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
@@ -134,6 +153,15 @@ function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyRep
   reply.code(status)
   if (headers) reply.headers(headers)
   return reply.send(body)
+}
+
+// Who was let in.
+function callerOf(request: FastifyRequest): unknown {
+  return request.getDecorator(callerName) ?? undefined
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 // Refused before the body is read: what was sent does not matter when the method is wrong.
@@ -158,6 +186,7 @@ function refuseOtherMethods(
 
 function sendError(ctx: Context, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toFailure(error)
+  failures.set(request, failure)
   if (failure.code === 'internal_error')
     ctx.log.error({ ...describe(error), request_id: request.id }, 'a request failed')
   return reply
@@ -204,7 +233,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: import('n
   )
 }
 
-function observe(ctx: Context, app: FastifyInstance, listener: string): void {
+function observe<Caller>(ctx: Context, app: FastifyInstance, { name: listener, gate }: ListenerOptions<Caller>): void {
   const requestSeconds = ctx.metrics.histogram('http_request_seconds', 'Time to answer a request.', secondsBuckets)
   const known = new Map<string, Record<string, string>>()
   const labelsOf = (method: string, route: string, status: string) => {
@@ -217,6 +246,10 @@ function observe(ctx: Context, app: FastifyInstance, listener: string): void {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     const labels = labelsOf(request.method, route, String(reply.statusCode))
     requestSeconds.observe(reply.elapsedTime / 1_000, labels)
+    if (gate.answered && (reply.statusCode >= 400 || !isRead(request.method))) {
+      const answer = { status: reply.statusCode, failure: failures.get(request), elapsedMs: reply.elapsedTime }
+      gate.answered(request, answer, callerOf(request) as Caller | undefined)
+    }
     if (ctx.log.isLevelEnabled('info')) {
       ctx.log.info(
         {

@@ -39,7 +39,7 @@ export function createDirectory(db: Db, feed: ChangeFeed): Directory {
       const headers = {
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'private, no-cache',
-        vary: 'authorization',
+        vary: 'authorization, cookie',
         etag,
       }
       return { subject: partnerId, value: { body, etag, headers } }
@@ -47,7 +47,7 @@ export function createDirectory(db: Db, feed: ChangeFeed): Directory {
   }
 }
 
-function toCredential(row: CredentialRow): Credential {
+export function toCredential(row: CredentialRow): Credential {
   const allowed = new BlockList()
   for (const cidr of row.allowedCidrs) addCidr(allowed, cidr)
   return {

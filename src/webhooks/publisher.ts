@@ -2,9 +2,10 @@
 // share commits (group commit): nobody is answered before its own commit, and one caller's failure never fails another's.
 import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { DatabaseUnavailable, type Db, type Queryable } from '../db/db.ts'
+import { DatabaseUnavailable, type Db, type Queryable, type Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { withoutSpace } from '../http/json-text.ts'
+import { tellEvents } from '../live/entries.ts'
 import { actions } from './catalogue.ts'
 import { eventValues, insertEventsSql, type Planned, type Publication, plan } from './publishing.ts'
 import type { Waker } from './signals.ts'
@@ -43,11 +44,10 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
 
   const commit = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const outcomes = await record(
-        ctx.db,
-        ctx.db.commit,
-        batch.map((each) => each.submission),
-      )
+      const submissions = batch.map((each) => each.submission)
+      const outcomes = ctx.db.anyoneWatches?.()
+        ? await ctx.db.transaction((tx) => recordIn(tx, submissions))
+        : await record(ctx.db, ctx.db.commit, submissions)
       for (const [i, each] of batch.entries()) each.settle(outcomes[i]!)
       wakeFor(outcomes)
     } catch (error) {
@@ -91,7 +91,7 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
     async publishAll(submissions) {
       refuseRepeats(submissions)
       const outcomes = await ctx.db.transaction(async (tx) => {
-        const all = await record(tx, tx.query, submissions)
+        const all = await recordIn(tx, submissions)
         for (const [i, outcome] of all.entries()) {
           if ('error' in outcome) throw nameItem(outcome.error, i)
         }
@@ -134,6 +134,19 @@ interface KnownPublication {
   publicationId: string
   contentHash: Uint8Array
   eventIds: string[]
+}
+
+async function recordIn(tx: Tx, submissions: readonly Submission[]): Promise<Outcome[]> {
+  const outcomes = await record(tx, tx.query, submissions)
+  if (tx.isWatched) {
+    const events = outcomes.flatMap((outcome, i) =>
+      'published' in outcome
+        ? outcome.published.event_ids.map((id) => ({ partnerId: submissions[i]!.partnerId, id }))
+        : [],
+    )
+    await tellEvents(tx, events)
+  }
+  return outcomes
 }
 
 // `write` runs the one statement that changes anything: inside a transaction of the caller's, or as one by itself.
