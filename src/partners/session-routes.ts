@@ -50,8 +50,8 @@ export function sessionRoutes(
   }
   const withSecret = async (secret: string, request: FastifyRequest): Promise<[Credential, NewSession]> => {
     const prefix = prefixOf(secret)
-    const key = prefix && (await directory.credentials.get(prefix))
-    if (!key || !key.secretHash || !timingSafeEqual(hashSecret(secret), key.secretHash) || !isUsable(key, ctx.now()))
+    const key = prefix === undefined ? undefined : await directory.credentials.get(prefix)
+    if (!key?.secretHash || !timingSafeEqual(hashSecret(secret), key.secretHash) || !isUsable(key, ctx.now()))
       throw unauthenticated()
     return [key, await ctx.db.transaction((tx) => begin(tx, key, 'secret', request))]
   }
