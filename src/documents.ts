@@ -2,11 +2,13 @@
 import type { Config } from './config.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Route } from './http/route.ts'
+import { DeliveryOverview } from './operator/delivery-routes.ts'
 import { ReconciliationReport } from './operator/order-routes.ts'
 import * as operator from './operator/schema.ts'
 import { Publication, PublishedEvent, SigningKey } from './operator/webhook-routes.ts'
 import * as orders from './orders/schema.ts'
 import * as partner from './partners/schema.ts'
+import * as sessions from './partners/session-schema.ts'
 import { version } from './version.ts'
 import {
   actions,
@@ -18,6 +20,7 @@ import {
   RequirementEntity,
 } from './webhooks/catalogue.ts'
 import * as webhooks from './webhooks/schema.ts'
+import { DeliveryStatistics } from './webhooks/statistics-schema.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: routes of every kind of caller are described alike
 type Routes = readonly Route<any>[]
@@ -36,6 +39,11 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         description:
           '`Authorization: Bearer …` with a secret key (`psk_…`), or with a JWT that you sign with your own private key: `iss` is the id of the API key, `iat` at most 15 minutes old; `exp`, `jti` (single use), `htm` and `htu` (method and path) and `bodyHash` (hex SHA-256 of the body) are enforced when present.',
       },
+      cookie: {
+        name: 'partner_session',
+        description:
+          'The console’s cookie (`__Host-partner_session` over TLS) stands for its API key where no `Authorization` is sent. Everything but reads then needs the header `X-Console: 1` and must come from the same origin.',
+      },
       tags: {
         Partner: 'The account of the calling partner.',
         'Webhook subscriptions': 'Where to send which events.',
@@ -44,6 +52,8 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         'Outgoing instructions': 'Where withdrawals may go.',
         'Settlement accounts': 'Balances and statements.',
         'API keys': 'Credentials of the calling partner.',
+        Console: 'Signing in to the web console.',
+        Requests: 'What became of a call.',
         ...(config.mode === 'sandbox' ? { Sandbox: 'Only in sandbox mode.' } : {}),
         Events: 'The calls that your endpoint receives, each with an `X-JWT-SIGNATURE`.',
       },
@@ -58,6 +68,9 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         ApiKey: partner.ApiKey,
         NewApiKey: partner.NewApiKey,
         CreatedApiKey: partner.CreatedApiKey,
+        Session: sessions.Session,
+        SignInLink: sessions.SignInLink,
+        LoggedRequest: sessions.LoggedRequest,
         Subscription: webhooks.Subscription,
         Subscriptions: webhooks.Subscriptions,
         NewSubscription: webhooks.NewSubscription,
@@ -69,6 +82,7 @@ export function partnerDocument(config: Config, routes: Routes): Record<string, 
         Attempt: webhooks.Attempt,
         ResentEvent: webhooks.ResentEvent,
         BulkResend: webhooks.BulkResend,
+        DeliveryStatistics,
         Order: orders.Order,
         NewOrder: orders.NewOrder,
         Instruction: orders.Instruction,
@@ -96,15 +110,22 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         'Run the service: partners, their configuration and keys, payouts and reconciliation, operator tokens, the audit log.',
       server: '/operator/v1',
       security: { name: 'operatorToken', description: '`Authorization: Bearer …` with an operator token.' },
+      cookie: {
+        name: 'operator_session',
+        description:
+          'The console’s cookie (`__Host-operator_session` over TLS) stands for its operator token where no `Authorization` is sent. Everything but reads then needs the header `X-Console: 1` and must come from the same origin.',
+      },
       tags: {
         Partners: 'Who they are.',
         Configuration: 'What they may do.',
         'API keys': 'How they call.',
         Events: 'What the platform tells them.',
+        Delivery: 'How that goes.',
         Orders: 'What they are paid, and proof that the money adds up.',
         'Signing keys': 'What webhooks are signed with.',
         'Operator tokens': 'Who operates.',
         'Audit log': 'Who did what.',
+        Console: 'Signing in to the web console.',
         Service: 'The service itself.',
       },
       schemas: {
@@ -123,9 +144,12 @@ export function operatorDocument(routes: Routes): Record<string, unknown> {
         OperatorToken: operator.OperatorToken,
         CreatedOperatorToken: operator.CreatedOperatorToken,
         AuditEntry: operator.AuditEntry,
+        OperatorSession: operator.OperatorSession,
+        SignInLink: sessions.SignInLink,
         PublishedEvent,
         Publication,
         SigningKey,
+        DeliveryOverview,
         Order: orders.Order,
         OperatorOrder: orders.OperatorOrder,
         NewTopUp: orders.NewTopUp,

@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'oin'
   | 'ord'
   | 'pay'
+  | 'prc'
 
 export function newId(prefix: IdPrefix, atMs = Date.now()): string {
   return `${prefix}_${encodeTime(atMs)}${randomText(16)}`

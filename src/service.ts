@@ -1,6 +1,7 @@
 // startService(config): opens the database, migrates, starts both listeners; returns stop(), which ends everything in order:
 // no new requests, those under way are finished, then the database is closed.
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -13,16 +14,24 @@ import { startRetention } from './delivery/retention.ts'
 import { createSender, type Resolve } from './delivery/sender.ts'
 import { createTestSender } from './delivery/test-event.ts'
 import { operatorDocument, partnerDocument } from './documents.ts'
+import { sessionCookie } from './http/cookies.ts'
 import { forgetOldReplies } from './http/idempotency.ts'
 import { createListener } from './http/listener.ts'
 import { openRoute, openRoutes } from './http/open-routes.ts'
 import type { Reply } from './http/route.ts'
+import { serveConsole } from './http/static-files.ts'
+import { pruneEntries } from './live/entries.ts'
+import { createStreams } from './live/streams.ts'
+import { startWatching, tellingWatchers } from './live/watching.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 import { createChanges } from './operator/changes.ts'
+import { deliveryAdministration } from './operator/delivery-routes.ts'
 import { checkHost, createOperatorGate } from './operator/gate.ts'
 import { orderAdministration } from './operator/order-routes.ts'
 import { partnerAdministration } from './operator/partner-routes.ts'
 import { metricsReply, serviceAdministration } from './operator/service-routes.ts'
+import { operatorSessionRoutes } from './operator/session-routes.ts'
+import { cacheOperatorSessions, deleteExpiredOperatorSessions } from './operator/sessions.ts'
 import { cacheOperatorTokens } from './operator/tokens.ts'
 import { webhookAdministration } from './operator/webhook-routes.ts'
 import { startOrderJobs } from './orders/jobs.ts'
@@ -31,7 +40,11 @@ import { settlementRoutes } from './orders/settlement-routes.ts'
 import { createDirectory } from './partners/directory.ts'
 import { createPartnerGate } from './partners/gate.ts'
 import { deleteExpiredTokens } from './partners/queries.ts'
+import { forgetOldRequests, keepRequestLog } from './partners/request-log.ts'
 import { partnerRoutes } from './partners/routes.ts'
+import { deleteExpiredSessions } from './partners/session-queries.ts'
+import { sessionRoutes } from './partners/session-routes.ts'
+import { cacheSessions } from './partners/sessions.ts'
 import { trackKeyUsage } from './partners/usage.ts'
 import { ensureDemoPartner, ensureMasterKey, ensureOperatorToken } from './sandbox/demo.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -43,9 +56,12 @@ import { ensureOperationsHook } from './webhooks/operations.ts'
 import { createPublisher } from './webhooks/publisher.ts'
 import { subscriptionRoutes } from './webhooks/routes.ts'
 import { createWaker } from './webhooks/signals.ts'
+import { statisticsRoutes } from './webhooks/statistics-routes.ts'
+import { describeEntries, streamRoutes } from './webhooks/stream-routes.ts'
 import { createTargetGuard } from './webhooks/target.ts'
 
 const tidyEveryMs = 10 * 60_000
+const builtConsole = fileURLToPath(new URL('../console/dist/', import.meta.url))
 
 export interface Service {
   readonly url: string
@@ -59,29 +75,33 @@ export interface StartOptions {
   readonly log: Logger
   readonly now?: () => Date
   readonly resolve?: Resolve // how webhook host names become addresses; the system's resolver by default
+  readonly consoleFolder?: string // where the built console lies; console/dist of this package by default
   // Called once everything is set up but before the listeners answer.
   readonly beforeReady?: (service: Omit<Service, 'stop'>) => void
 }
 
 export async function startService(
   config: Config,
-  { log, now = () => new Date(), resolve, beforeReady }: StartOptions,
+  { log, now = () => new Date(), resolve, consoleFolder = builtConsole, beforeReady }: StartOptions,
 ): Promise<Service> {
   const metrics = createMetrics()
   addProcessMetrics(metrics, version)
-  const db = await openDatabase(config, log)
-  const undo: (() => Promise<unknown>)[] = [() => db.close()]
+  const opened = await openDatabase(config, log)
+  const undo: (() => Promise<unknown>)[] = [() => opened.close()]
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    await claimDatabase(db, config.mode)
+    await claimDatabase(opened, config.mode)
+    const feed = await startChangeFeed(opened, log)
+    undo.push(feed.stop)
+    const watching = await startWatching(opened, feed, log)
+    undo.push(watching.stop)
+    const db = tellingWatchers(opened, watching)
     const ctx: Context = { config, db, log, metrics, now }
     const demo = config.mode === 'sandbox' ? await ensureDemoPartner(ctx) : undefined
     const operatorToken = config.operatorToken ?? ensureOperatorToken(config.dataDir)
     const masterKeys = config.masterKey ?? ensureMasterKey(config.dataDir)
-    const feed = await startChangeFeed(db, log)
-    undo.push(feed.stop)
     const signer = await startSigner(ctx, feed, masterKeys)
     undo.push(signer.stop)
     const guard = createTargetGuard(config)
@@ -97,23 +117,32 @@ export async function startService(
     }
     const usage = trackKeyUsage(ctx)
     undo.push(usage.stop)
-    undo.push(repeat(tidyEveryMs, () => Promise.all([forgetOldReplies(db), deleteExpiredTokens(db)]), log))
+    undo.push(repeat(tidyEveryMs, () => tidy(ctx), log))
 
     let ready = false
     const isReady = () => ready
     const serves = config.role !== 'worker'
     const directory = createDirectory(db, feed)
+    const requests = keepRequestLog(ctx)
+    undo.push(requests.stop)
+    const cookie = sessionCookie('partner_session', config.publicUrl.startsWith('https:'))
+    const sessions = cacheSessions(db, feed)
+    const gate = createPartnerGate(ctx, { directory, sessions, cookie, requests, used: usage.note })
+    const streams = createStreams({ db, log, watching, describe: describeEntries(ctx) })
     const partnerApi = [
       ...partnerRoutes(ctx, directory, feed),
+      ...sessionRoutes(ctx, { directory, feed, cookie, requests }),
       ...subscriptionRoutes(ctx, { guard, waker, sendTest: createTestSender(ctx, signer, sender) }),
       ...eventRoutes(ctx, waker),
+      ...statisticsRoutes(ctx),
+      ...streamRoutes(streams, gate.stillHolds),
       ...orderRoutes(ctx, waker),
       ...settlementRoutes(ctx),
       ...(config.mode === 'sandbox' ? sandboxRoutes(ctx, publisher, waker) : []),
     ]
     const partner = createListener(ctx, {
       name: 'partner',
-      gate: createPartnerGate(ctx, directory, usage.note),
+      gate,
       routes: serves ? partnerApi : [],
       prefixes: ['/v1', ''],
       openRoutes: [
@@ -121,28 +150,41 @@ export async function startService(
         openRoute('/.well-known/jwks.json', 'jwks', 'The public keys that webhooks are signed with', () =>
           jwksReply(signer),
         ),
+        ...(serves ? serveConsole({ folder: consoleFolder, listener: 'partner' }).routes : []),
       ],
     })
     const changes = createChanges(db, feed)
+    const operatorCookie = sessionCookie('operator_session', false)
+    const operatorGate = createOperatorGate({
+      ...{ bootstrapToken: operatorToken, tokens: cacheOperatorTokens(db, feed), cookie: operatorCookie, now },
+      sessions: cacheOperatorSessions(db, feed),
+    })
     const operatorApi = [
       ...partnerAdministration(ctx, changes, waker),
       ...webhookAdministration(ctx, changes, publisher, masterKeys),
       ...orderAdministration(ctx, waker),
+      ...deliveryAdministration(ctx),
       ...serviceAdministration(ctx, changes),
+      ...operatorSessionRoutes(ctx, {
+        ...{ changes, operatorToken, cookie: operatorCookie, identify: operatorGate.identify },
+      }),
     ]
+    const operatorConsole = serves ? serveConsole({ folder: consoleFolder, listener: 'operator' }) : undefined
     const operator = createListener(ctx, {
       name: 'operator',
-      gate: createOperatorGate(operatorToken, cacheOperatorTokens(db, feed)),
+      gate: operatorGate,
       routes: serves ? operatorApi : [],
       prefixes: ['/operator/v1'],
       openRoutes: [
         ...openRoutes(ctx, operatorDocument(operatorApi), isReady),
         openRoute('/metrics', 'metrics', 'Metrics', () => metricsReply(ctx)),
+        ...(operatorConsole?.routes ?? []),
       ],
+      ...(operatorConsole ? { fallback: operatorConsole.fallback } : {}),
       checkRequest: checkHost(config),
     })
     // The engine begins nothing more from the first moment on, however long the last requests take.
-    undo.push(() => Promise.all([stopEngine?.(), partner.close(), operator.close()]))
+    undo.push(() => Promise.all([streams.stop(), stopEngine?.(), partner.close(), operator.close()]))
 
     await partner.ready()
     await operator.ready()
@@ -167,6 +209,17 @@ export async function startService(
     await stop()
     throw error
   }
+}
+
+function tidy({ db, now }: Context): Promise<unknown> {
+  return Promise.all([
+    forgetOldReplies(db),
+    deleteExpiredTokens(db),
+    deleteExpiredSessions(db, now()),
+    deleteExpiredOperatorSessions(db, now()),
+    forgetOldRequests(db),
+    pruneEntries(db),
+  ])
 }
 
 function jwksReply(signer: Signer): Reply {

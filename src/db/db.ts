@@ -24,6 +24,7 @@ export interface Queryable {
 export interface Tx extends Queryable {
   readonly inTransaction: true
   script(sql: string): Promise<void> // several statements, no parameters: for migrations
+  readonly isWatched?: (partnerId: string) => boolean // there only while somebody follows a partner live (see live/)
 }
 
 export interface Db extends Queryable {

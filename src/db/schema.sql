@@ -86,6 +86,53 @@ create table changes (
   constraint changes_pkey PRIMARY KEY (version)
 );
 
+create table console_links (
+  partner_id text not null,
+  token_hash bytea not null,
+  key_id text not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint console_links_pkey PRIMARY KEY (partner_id, token_hash),
+  constraint console_links_token_hash_key UNIQUE (token_hash),
+  constraint console_links_partner_id_key_id_fkey FOREIGN KEY (partner_id, key_id) REFERENCES api_keys(partner_id, id)
+);
+
+create table console_sessions (
+  partner_id text not null,
+  token_hash bytea not null,
+  key_id text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint console_sessions_pkey PRIMARY KEY (partner_id, token_hash),
+  constraint console_sessions_token_hash_key UNIQUE (token_hash),
+  constraint console_sessions_partner_id_key_id_fkey FOREIGN KEY (partner_id, key_id) REFERENCES api_keys(partner_id, id)
+);
+
+create table delivery_statistics (
+  partner_id text not null,
+  span_seconds integer not null,
+  at timestamp with time zone not null,
+  subscription_id text not null,
+  delivered integer not null,
+  failed integer not null,
+  duration_ms bigint not null,
+  durations integer[] not null,
+  constraint delivery_statistics_pkey PRIMARY KEY (partner_id, span_seconds, at, subscription_id),
+  constraint delivery_statistics_span_seconds_check CHECK ((span_seconds = ANY (ARRAY[60, 900, 3600])))
+) with (fillfactor=70);
+
+create table endpoint_failures (
+  partner_id text not null,
+  subscription_id text not null,
+  at timestamp with time zone not null,
+  event_id text not null,
+  status integer,
+  error_kind text,
+  constraint endpoint_failures_pkey PRIMARY KEY (partner_id, subscription_id)
+);
+
 create table events (
   partner_id text not null,
   id text not null,
@@ -147,6 +194,17 @@ create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
   constraint migrations_pkey PRIMARY KEY (number)
+);
+
+create table operator_sessions (
+  token_hash bytea not null,
+  operator_token_id text,
+  proof bytea,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint operator_sessions_pkey PRIMARY KEY (token_hash),
+  constraint operator_sessions_operator_token_id_fkey FOREIGN KEY (operator_token_id) REFERENCES operator_tokens(id),
+  constraint operator_sessions_check CHECK (((operator_token_id IS NULL) <> (proof IS NULL)))
 );
 
 create table operator_tokens (
@@ -260,6 +318,23 @@ create table publications (
   constraint publications_pkey PRIMARY KEY (partner_id, id)
 );
 
+create table requests (
+  partner_id text not null,
+  request_id text not null,
+  id text not null,
+  at timestamp with time zone not null,
+  method text not null,
+  route text not null,
+  path text not null,
+  status integer not null,
+  error_code text,
+  error_msg text,
+  duration_ms integer not null,
+  key_id text not null,
+  address text not null,
+  constraint requests_pkey PRIMARY KEY (partner_id, request_id, id)
+);
+
 create table settlement_accounts (
   partner_id text not null,
   currency text not null,
@@ -319,6 +394,27 @@ create table signing_keys (
   constraint signing_keys_algorithm_check CHECK ((algorithm = ANY (ARRAY['ES256'::text, 'EdDSA'::text, 'RS512'::text])))
 );
 
+create unlogged table stream_entries (
+  id bigint not null generated always as identity,
+  xid xid8 not null default pg_current_xact_id(),
+  partner_id text not null,
+  kind text not null,
+  ids text[] not null,
+  numbers integer[],
+  data json,
+  created_at timestamp with time zone not null default now(),
+  constraint stream_entries_pkey PRIMARY KEY (id),
+  constraint stream_entries_kind_check CHECK ((kind = ANY (ARRAY['event'::text, 'attempt'::text, 'order'::text, 'reset'::text])))
+);
+
+create table stream_watchers (
+  partner_id text not null,
+  process_id text not null,
+  since timestamp with time zone not null default now(),
+  until timestamp with time zone not null,
+  constraint stream_watchers_pkey PRIMARY KEY (partner_id, process_id)
+);
+
 create table subscriptions (
   partner_id text not null,
   id text not null,
@@ -358,6 +454,12 @@ CREATE INDEX bulk_resends_running ON public.bulk_resends USING btree (created_at
 
 CREATE INDEX changes_created_at ON public.changes USING btree (created_at);
 
+CREATE INDEX console_links_expires_at ON public.console_links USING btree (expires_at);
+
+CREATE INDEX console_sessions_expires_at ON public.console_sessions USING btree (expires_at);
+
+CREATE INDEX delivery_statistics_at ON public.delivery_statistics USING btree (span_seconds, at);
+
 CREATE INDEX events_error ON public.events USING btree (partner_id, id) WHERE (state = 'error'::text);
 
 CREATE INDEX events_queue ON public.events USING btree (subscription_id, queue, due_at, id) WHERE (state = 'pending'::text);
@@ -369,6 +471,8 @@ CREATE INDEX events_subscription ON public.events USING btree (partner_id, subsc
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 
 CREATE INDEX lanes_owner ON public.lanes USING btree (owner);
+
+CREATE INDEX operator_sessions_expires_at ON public.operator_sessions USING btree (expires_at);
 
 CREATE UNIQUE INDEX operator_tokens_name ON public.operator_tokens USING btree (name) WHERE (revoked_at IS NULL);
 
@@ -388,11 +492,15 @@ CREATE INDEX orders_taken ON public.orders USING btree (taken_at) WHERE ((state 
 
 CREATE INDEX publications_created_at ON public.publications USING btree (created_at);
 
+CREATE INDEX requests_at ON public.requests USING btree (at);
+
 CREATE INDEX settlement_entries_created_at ON public.settlement_entries USING btree (partner_id, currency, created_at);
 
 CREATE INDEX signals_created_at ON public.signals USING btree (created_at);
 
 CREATE INDEX signals_xid ON public.signals USING btree (xid);
+
+CREATE INDEX stream_entries_xid ON public.stream_entries USING btree (xid);
 
 CREATE INDEX used_tokens_expires_at ON public.used_tokens USING btree (expires_at);
 

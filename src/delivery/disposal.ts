@@ -2,6 +2,7 @@
 // that a publication under way committed after the subscription changed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
+import { tellReset } from '../live/entries.ts'
 import { giveUpPending } from '../webhooks/queries.ts'
 import type { Lane } from './lane.ts'
 import { holdFence } from './queries.ts'
@@ -20,6 +21,7 @@ export async function disposeOf(ctx: Context, worker: string, lane: Lane): Promi
       )
       if (!rows[0]) return false // enabled again in the meantime
       const reason = rows[0].deleted ? 'subscription_deleted' : 'subscription_disabled'
+      await tellReset(tx, lane.partnerId)
       return giveUpPending(tx, lane.id, reason, eventsInOneStep)
     })
     if (!left) return

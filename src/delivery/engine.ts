@@ -33,6 +33,7 @@ import { nextReadings } from './reading.ts'
 import type { Sender } from './sender.ts'
 import { createSettler, type Result } from './settle.ts'
 import { openSignalFeed } from './signal-feed.ts'
+import { keepStatistics } from './statistics.ts'
 import { createWindow } from './window.ts'
 
 const windowSize = 1_000
@@ -56,6 +57,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
   const flights = new Set<Flight>()
   const hungry = new Set<Lane>()
   const measures = countAttempts(ctx.metrics)
+  const statistics = keepStatistics(ctx)
   let epoch = 0 // grows when this worker begins anew: what belongs to an earlier one is dropped
   let stopping = false
   let reading = false
@@ -96,7 +98,10 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
       forgetEntry(lane, entry)
       // Without a row it was written by an earlier try of the same batch: what that decided is in the database.
       if (row === undefined) resetQueues(lane)
-      else lane.row.failures = lane.failures
+      else {
+        lane.row.failures = lane.failures
+        statistics.count(result)
+      }
       if (row?.retryInMs !== undefined && row.state === 'pending') {
         expectRetry(lane.queues.r, row.dueAt, performance.now() + row.retryInMs)
       }
@@ -276,6 +281,7 @@ export async function startEngine(ctx: Context, signer: Signer, sender: Sender, 
     // Without a database nothing can be settled: what was under way is then sent again by whoever comes next.
     await Promise.race([settler.idle(), sleep(settleWithinMs, undefined, { ref: false })])
     settler.stop()
+    await statistics.stop()
     await membership.leave()
     waker.wake()
   }

@@ -2,6 +2,7 @@
 // of tries are part of the match: nothing is written for a lane that is another's, and nothing twice after an unknown commit.
 import type { Context } from '../context.ts'
 import { DatabaseUnavailable, type Tx } from '../db/db.ts'
+import { tellAttempts } from '../live/entries.ts'
 import type { Timestamp } from '../times.ts'
 import type { Entry, HealthChange, Lane } from './lane.ts'
 import { isSuccess, type Outcome, reasonOf } from './outcome.ts'
@@ -148,6 +149,14 @@ async function write(
       worker,
     ],
   )
+  if (tx.isWatched) {
+    const moved = new Set(rows.map((row) => row.id))
+    const attempts = batch.map(({ entry: { partnerId, id, tries } }) => ({ partnerId, id, number: tries + 1 }))
+    await tellAttempts(
+      tx,
+      attempts.filter(({ id }) => moved.has(id)),
+    )
+  }
   const retries = new Map(batch.map(({ entry }, i) => [entry.id, decisions[i]!.retryInMs]))
   return new Map(rows.map((row) => [row.id, { ...row, retryInMs: retries.get(row.id) }]))
 }

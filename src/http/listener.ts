@@ -9,7 +9,7 @@ import { newId } from '../ids.ts'
 import { secondsBuckets } from '../metrics.ts'
 import { drainOnClose } from './draining.ts'
 import { acceptJsonBodies } from './json-body.ts'
-import type { Route } from './route.ts'
+import type { Reply, Route } from './route.ts'
 import { bodyValidator, textValidator } from './validation.ts'
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -20,10 +20,20 @@ const bodyLimitBytes = 1024 * 1024
 export interface Gate<Caller> {
   // Says who is calling, or throws; sets headers (rate limit) on the reply. Runs before the body is read.
   admit(request: FastifyRequest, reply: FastifyReply, access: string): Promise<Caller> | Caller
+  // For routes of the API that need no credential: throws when there are too many of them.
+  welcome?(request: FastifyRequest, reply: FastifyReply): void
+  // Told of every answer but successful reads, once it is out; `caller` is missing when nobody was let in.
+  answered?(request: FastifyRequest, answer: Answer, caller: Caller | undefined): void
   // Headers for replies that need no credential and take nothing from any allowance.
   announce?(request: FastifyRequest): Record<string, string>
   // A last check once the body is there, before anything happens.
   checkBody?(request: FastifyRequest, caller: Caller): void
+}
+
+export interface Answer {
+  readonly status: number
+  readonly failure: Failure | undefined
+  readonly elapsedMs: number
 }
 
 export interface ListenerOptions<Caller> {
@@ -32,6 +42,7 @@ export interface ListenerOptions<Caller> {
   readonly routes: readonly Route<Caller>[]
   readonly prefixes: readonly string[] // the same routes answer under each
   readonly openRoutes: readonly Route<undefined>[] // without credential or prefix: probes, documents
+  readonly fallback?: (request: FastifyRequest) => Reply | undefined // for addresses that no route is at
   readonly checkRequest?: (request: FastifyRequest) => void // before everything else
 }
 
@@ -53,7 +64,7 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptJsonBodies(app)
   drainOnClose(app)
-  observe(ctx, app, options.name)
+  observe(ctx, app, options)
   const announce = (request: FastifyRequest, reply: FastifyReply): undefined => {
     if (options.gate.announce) reply.headers(options.gate.announce(request))
   }
@@ -63,14 +74,19 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
       options.checkRequest?.(request)
       if (!request.is404) return done()
       announce(request, reply)
-      done(fail('not_found'))
+      done(options.fallback?.(request) ? undefined : fail('not_found'))
     } catch (error) {
       done(error as Error)
     }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
-  app.setNotFoundHandler(() => {
-    throw fail('not_found')
+  app.setNotFoundHandler((request, reply) => {
+    const answer = options.fallback?.(request)
+    if (!answer) throw fail('not_found')
+    return reply
+      .code(answer.status)
+      .headers(answer.headers ?? {})
+      .send(answer.body)
   })
 
   const open: Gate<undefined> = { admit: announce }
@@ -82,6 +98,9 @@ export function createListener<Caller>(ctx: Context, options: ListenerOptions<Ca
   for (const [url, known] of served) refuseOtherMethods(app, url, known, announce)
   return app
 }
+
+const callers = new WeakMap<FastifyRequest, unknown>() // who was let in
+const failures = new WeakMap<FastifyRequest, Failure>() // what was answered instead
 
 function addRoute<Caller>(
   app: FastifyInstance,
@@ -96,18 +115,18 @@ function addRoute<Caller>(
   const checkParams = route.params && textValidator(route.params)
   const checkQuery = route.query && textValidator(route.query)
   const checkBody = route.body && bodyValidator(route.body)
-  const callers = new WeakMap<FastifyRequest, Caller>()
 
   app.route({
     method: route.method,
     url,
     ...(route.bodyLimitBytes ? { bodyLimit: route.bodyLimitBytes } : {}),
     onRequest: async (request, reply) => {
-      callers.set(request, await gate.admit(request, reply, route.access ?? ''))
+      if (route.access === undefined && gate.welcome) gate.welcome(request, reply)
+      else callers.set(request, await gate.admit(request, reply, route.access ?? ''))
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) as Caller
-      gate.checkBody?.(request, caller)
+      if (caller !== undefined) gate.checkBody?.(request, caller)
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
@@ -118,6 +137,10 @@ function addRoute<Caller>(
       return reply.send(answer.body)
     },
   })
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 // Refused before the body is read: what was sent does not matter when the method is wrong.
@@ -142,6 +165,7 @@ function refuseOtherMethods(
 
 function sendError(ctx: Context, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toFailure(error)
+  failures.set(request, failure)
   if (failure.code === 'internal_error')
     ctx.log.error({ ...describe(error), request_id: request.id }, 'a request failed')
   return reply
@@ -188,7 +212,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: import('n
   )
 }
 
-function observe(ctx: Context, app: FastifyInstance, listener: string): void {
+function observe<Caller>(ctx: Context, app: FastifyInstance, { name: listener, gate }: ListenerOptions<Caller>): void {
   const requestSeconds = ctx.metrics.histogram('http_request_seconds', 'Time to answer a request.', secondsBuckets)
   const known = new Map<string, Record<string, string>>()
   const labelsOf = (method: string, route: string, status: string) => {
@@ -201,6 +225,10 @@ function observe(ctx: Context, app: FastifyInstance, listener: string): void {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     const labels = labelsOf(request.method, route, String(reply.statusCode))
     requestSeconds.observe(reply.elapsedTime / 1_000, labels)
+    if (gate.answered && (reply.statusCode >= 400 || !isRead(request.method))) {
+      const answer = { status: reply.statusCode, failure: failures.get(request), elapsedMs: reply.elapsedTime }
+      gate.answered(request, answer, callers.get(request) as Caller | undefined)
+    }
     if (ctx.log.isLevelEnabled('info')) {
       ctx.log.info(
         {

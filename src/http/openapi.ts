@@ -9,6 +9,7 @@ export interface DocumentOptions {
   readonly version: string
   readonly server: string
   readonly security: { readonly name: string; readonly description: string }
+  readonly cookie: { readonly name: string; readonly description: string } // of the console's session
   readonly tags: Readonly<Record<string, string>> // in the order in which they are shown
   readonly rateLimited: boolean // whether callers can be told to slow down
   readonly schemas: Readonly<Record<string, TSchema>> // those that get a name of their own
@@ -41,7 +42,7 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
   const paths: Record<string, Json> = {}
   for (const each of routes) {
     paths[each.path] ??= {}
-    paths[each.path]![each.method.toLowerCase()] = operation(each, names, options.rateLimited)
+    paths[each.path]![each.method.toLowerCase()] = operation(each, names, options)
   }
   return {
     openapi: '3.1.0',
@@ -52,13 +53,14 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.server }],
-    security: [{ [options.security.name]: [] }],
+    security: [{ [options.security.name]: [] }, { session: [] }],
     tags: Object.entries(options.tags).map(([name, description]) => ({ name, description })),
     paths,
     ...(options.webhooks ? { webhooks: webhookCalls(options.webhooks, names) } : {}),
     components: {
       securitySchemes: {
         [options.security.name]: { type: 'http', scheme: 'bearer', description: options.security.description },
+        session: { type: 'apiKey', in: 'cookie', ...options.cookie },
       },
       headers: {
         'X-Request-Id': {
@@ -78,7 +80,7 @@ export function openApiDocument(options: DocumentOptions, routes: readonly Route
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
-function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>, rateLimited: boolean): Json {
+function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>, { rateLimited }: DocumentOptions): Json {
   const parameters = [
     ...parametersOf(each.params, 'path', names),
     ...parametersOf(each.query, 'query', names),
@@ -99,11 +101,21 @@ function operation(each: Route<any>, names: ReadonlyMap<TSchema, string>, rateLi
     operationId: each.id,
     tags: [each.tag],
     summary: each.summary,
-    description: [each.description, each.access && `Needs \`${each.access}\`.`].filter(Boolean).join('\n\n'),
+    description: [each.description, needs(each.access)].filter(Boolean).join('\n\n'),
+    ...(each.access === undefined
+      ? { security: [] }
+      : each.access === 'session'
+        ? { security: [{ session: [] }] }
+        : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(each.body ? { requestBody: { required: true, content: jsonContent(render(each.body, names)) } } : {}),
     responses: { ...successes(each, names), ...errorResponses(each, rateLimited) },
   }
+}
+
+function needs(access: string | undefined): string {
+  if (access === undefined) return 'Open to everyone.'
+  return access === 'session' ? 'Needs the cookie of a session.' : `Needs \`${access}\`.`
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -168,6 +168,26 @@ export function partnerAdministration(ctx: Context, changes: Changes, waker: Wak
       },
     }),
     operatorRoute({
+      method: 'GET',
+      path: '/partners/{partner_id}/configuration/versions/{version}',
+      id: 'getConfigurationVersion',
+      tag: 'Configuration',
+      summary: 'Read one version of a configuration',
+      access: 'read',
+      params: Type.Object({
+        ...partnerParams.properties,
+        version: Type.Integer({ minimum: 1, maximum: 999_999_999, description: 'Number of the version.' }),
+      }),
+      replies: { 200: { description: 'The configuration as it was written.', schema: ConfigurationVersion } },
+      errors: ['not_found'],
+      async handle({ params }) {
+        const before = String(params.version + 1)
+        const [row] = await listConfigurations(ctx.db, params.partner_id, { before, limit: 0 })
+        if (row?.version !== params.version) throw fail('not_found', 'There is no such version.')
+        return { status: 200, body: versionView(row) }
+      },
+    }),
+    operatorRoute({
       method: 'POST',
       path: '/partners/{partner_id}/keys',
       id: 'createKey',

@@ -69,6 +69,16 @@ export const CreatedOperatorToken = Type.Object(
   { ...closed, description: 'A new operator token.' },
 )
 
+export const OperatorSession = Type.Object(
+  {
+    name: Type.String({ description: 'Whom the token is for.' }),
+    roles: Type.Array(Type.Enum(roles), { description: 'What the token, and so the session, may do.' }),
+    expires_at: time('When the session ends by itself.'),
+    mode: Type.Enum(['sandbox', 'production'], { description: 'What kind of installation this is.' }),
+  },
+  { ...closed, description: 'A console session. It can do what its token can, and dies with it.' },
+)
+
 export const AuditEntry = Type.Object(
   {
     id: Type.String({ description: 'Entry id.' }),

@@ -9,7 +9,7 @@ import { newId, randomText } from '../ids.ts'
 import { type Actor, actorLabel, audit } from '../partners/audit.ts'
 import type { Timestamp } from '../times.ts'
 
-const subject = 'operators'
+export const operatorsSubject = 'operators' // of the change feed
 
 export interface OperatorTokenRow {
   id: string
@@ -28,7 +28,7 @@ export function cacheOperatorTokens(db: Db, feed: ChangeFeed): OperatorTokens {
       'select id, name, roles, created_at, created_by, revoked_at from operator_tokens where secret_hash = $1 and revoked_at is null',
       [Buffer.from(hash, 'hex')],
     )
-    return rows[0] && { subject, value: rows[0] }
+    return rows[0] && { subject: operatorsSubject, value: rows[0] }
   })
 }
 
@@ -48,7 +48,7 @@ export async function createToken(tx: Tx, actor: Actor, wanted: { name: string; 
   if (!row)
     throw fail('conflict', `name ${JSON.stringify(wanted.name)} is taken by an active token; revoke that one first.`)
   await audit(tx, actor, { action: 'token.created', targetId: row.id, details: { name: row.name, roles: row.roles } })
-  await recordChange(tx, subject)
+  await recordChange(tx, operatorsSubject)
   return { row, secret }
 }
 
@@ -59,7 +59,7 @@ export async function revokeToken(tx: Tx, actor: Actor, id: string): Promise<voi
   )
   if (!rows[0]) throw fail('not_found', 'There is no such operator token.')
   await audit(tx, actor, { action: 'token.revoked', targetId: id, details: { name: rows[0].name } })
-  await recordChange(tx, subject)
+  await recordChange(tx, operatorsSubject)
 }
 
 export async function listTokens(db: Queryable, page: Page): Promise<OperatorTokenRow[]> {

@@ -2,13 +2,14 @@
 // All of it is read from the database, so it survives restarts, and any number of processes may do it at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
+import { tellOrder } from '../live/entries.ts'
 import { emitOperational } from '../webhooks/operations.ts'
 import { emit } from '../webhooks/publishing.ts'
 import type { Waker } from '../webhooks/signals.ts'
 import { countWaiting, expireOrders, markOverdue } from './job-queries.ts'
 import { stepSandboxRail } from './sandbox-rail.ts'
 import { orderStates, transitionFrom } from './states.ts'
-import { orderView } from './views.ts'
+import { orderNews, orderView } from './views.ts'
 
 const expireEveryMs = 1_000
 const watchEveryMs = 5_000
@@ -62,6 +63,7 @@ async function stepExpiry(ctx: Context): Promise<boolean> {
   const { to, reason, event } = transitionFrom('awaiting_confirmation', 'expire')!
   const expired = await ctx.db.transaction(async (tx) => {
     const rows = await expireOrders(tx, to, reason!, ordersInOneStep)
+    for (const row of rows) await tellOrder(tx, row.partnerId, row.id, orderNews(row))
     await emit(
       tx,
       rows.map((row) => ({ partnerId: row.partnerId, action: event, entities: { partner_order: orderView(row) } })),

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { tellOrder } from '../live/entries.ts'
 import { add, feeOf, negate, parseDecimal, placesOf } from '../money.ts'
 import { type Actor, actorLabel, audit } from '../partners/audit.ts'
 import { currencyDecimals } from '../partners/currencies.ts'
@@ -26,7 +27,7 @@ import {
 import type { NewOrder } from './schema.ts'
 import { post } from './settlement.ts'
 import { isClosed, type Trigger, transitionFrom } from './states.ts'
-import { orderView } from './views.ts'
+import { orderNews, orderView } from './views.ts'
 
 export async function createWithdrawal(
   ctx: Context,
@@ -175,9 +176,11 @@ function isRepeat({ state, stateReason, takenBy }: OrderRow, trigger: Trigger, a
   return trigger === 'fail' && stateReason === 'payout_failed'
 }
 
-export function tell(tx: Tx, row: OrderRow, ...actions: Action[]): Promise<unknown> {
+// By webhook, and to whoever follows live.
+export async function tell(tx: Tx, row: OrderRow, ...actions: Action[]): Promise<void> {
   const entities = { partner_order: orderView(row) }
-  return emit(
+  await tellOrder(tx, row.partnerId, row.id, orderNews(row))
+  await emit(
     tx,
     actions.map((action) => ({ partnerId: row.partnerId, action, entities })),
   )

@@ -23,6 +23,16 @@ export function orderView(row: OrderRow) {
   }
 }
 
+// What those who follow live are told of a change.
+export function orderNews(row: OrderRow) {
+  return {
+    id: row.id,
+    state: row.state,
+    state_reason: row.stateReason,
+    last_updated_at: offsetSeconds(row.lastUpdatedAt),
+  }
+}
+
 function particulars({ operation, currency, amount, ...row }: OrderRow) {
   switch (operation) {
     case 'withdrawal':

@@ -40,7 +40,7 @@ export function createDirectory(db: Db, feed: ChangeFeed): Directory {
   }
 }
 
-function toCredential(row: CredentialRow): Credential {
+export function toCredential(row: CredentialRow): Credential {
   const allowed = new BlockList()
   for (const cidr of row.allowedCidrs) addCidr(allowed, cidr)
   return {

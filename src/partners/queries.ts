@@ -195,3 +195,8 @@ export async function updateLastUsed(db: Queryable, used: ReadonlyMap<string, Da
     [[...used.keys()], [...used.values()].map((at) => at.toISOString())],
   )
 }
+
+export async function findKey(db: Queryable, partnerId: string, id: string): Promise<KeyRow | undefined> {
+  const { rows } = await db.query<KeyRow>('select * from api_keys where partner_id = $1 and id = $2', [partnerId, id])
+  return rows[0]
+}

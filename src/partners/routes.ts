@@ -16,7 +16,7 @@ const partnerRoute = route<PartnerCaller>()
 const jsonHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'private, no-cache',
-  vary: 'authorization',
+  vary: 'authorization, cookie',
 }
 
 export function partnerRoutes(ctx: Context, directory: Directory, feed: ChangeFeed): Route<PartnerCaller>[] {

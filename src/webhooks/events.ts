@@ -2,6 +2,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { firstIdAt, newId } from '../ids.ts'
+import { tellEvents, tellReset } from '../live/entries.ts'
 import { type Actor, actorLabel, audit } from '../partners/audit.ts'
 import { offsetMicros, offsetMicrosOrNull, type Timestamp } from '../times.ts'
 import { type AttemptRow, type EventRow, eventConditions, lockEvent, queueResend } from './queries.ts'
@@ -23,6 +24,7 @@ export async function resendEvent(tx: Tx, actor: Actor, partnerId: string, id: s
   await queueResend(tx, partnerId, id)
   await audit(tx, actor, { action: 'event.resent', partnerId, targetId: id })
   await signalLanes(tx, [event.subscriptionId], 'm')
+  await tellEvents(tx, [{ partnerId, id }])
   return {
     id: event.id,
     created_at: offsetMicros(event.createdAt),
@@ -99,6 +101,7 @@ export async function stepBulkResend(tx: Tx): Promise<boolean> {
     [bulk.partnerId, bulk.id, rows.at(-1)?.id ?? null, resent.length, rows.length - resent.length, done],
   )
   await signalLanes(tx, [...new Set(resent.map((row) => row.subscriptionId))], 'r')
+  if (resent.length > 0) await tellReset(tx, bulk.partnerId)
   return true
 }
 

@@ -2,6 +2,7 @@
 // a transaction of the caller's, so that a state change and its events exist together or not at all.
 import type { Tx } from '../db/db.ts'
 import { newId } from '../ids.ts'
+import { tellEvents } from '../live/entries.ts'
 import { isPublic } from '../partners/queries.ts'
 import { offsetMicros, type Timestamp } from '../times.ts'
 import { type Action, type Entities, resourceIdOf } from './catalogue.ts'
@@ -128,4 +129,5 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
   )
   const lanes = new Set(events.filter((each) => each.enabled).map((each) => each.subscriptionId))
   await signalLanes(tx, [...lanes], 'f', events[0]!.createdAt)
+  await tellEvents(tx, events)
 }

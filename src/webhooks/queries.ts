@@ -166,9 +166,9 @@ export interface EventRow {
   deliveryUrl: string
 }
 
-const eventColumns = `e.partner_id, e.id, e.subscription_id, e.publication_id, e.action, e.resource_id, e.state, e.due_at, e.tries, e.delivered_at,
+export const eventColumns = `e.partner_id, e.id, e.subscription_id, e.publication_id, e.action, e.resource_id, e.state, e.due_at, e.tries, e.delivered_at,
   e.last_attempt_at, e.last_response_status, e.error_reason, e.created_at, s.url as delivery_url`
-const eventTables = 'events e join subscriptions s on s.partner_id = e.partner_id and s.id = e.subscription_id'
+export const eventTables = 'events e join subscriptions s on s.partner_id = e.partner_id and s.id = e.subscription_id'
 
 // Ids begin with their time, so a time range is also a range of ids: the primary key, or one of the filter indexes, carries all.
 export function eventConditions(

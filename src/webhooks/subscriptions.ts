@@ -3,6 +3,7 @@
 import type { Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { tellReset } from '../live/entries.ts'
 import { type Actor, audit } from '../partners/audit.ts'
 import { utcSeconds } from '../times.ts'
 import {
@@ -92,6 +93,7 @@ export async function deleteSubscription(tx: Tx, actor: Actor, partnerId: string
   await lockOrFail(tx, partnerId, id)
   await markSubscriptionDeleted(tx, partnerId, id)
   await giveUpAllPending(tx, id, 'subscription_deleted')
+  await tellReset(tx, partnerId)
   await audit(tx, actor, { action: 'subscription.deleted', partnerId, targetId: id })
   await signalLanes(tx, [id], '*')
 }

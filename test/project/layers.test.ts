@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
     'version',
   ],
   ['db'],
-  ['http'],
+  ['http', 'live'],
   ['partners'],
   ['webhooks', 'signing'],
   ['delivery', 'orders'],
