@@ -6,8 +6,14 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/controls.css'
+import './styles/forms.css'
+import './styles/dialogs.css'
 import './styles/content.css'
-import './styles/data.css'
+import './styles/notices.css'
+import './styles/money.css'
+import './styles/tables.css'
+import './styles/charts.css'
+import './styles/code.css'
 
 applyTheme()
 createRoot(document.getElementById('root')!).render(<App />)

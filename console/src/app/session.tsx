@@ -20,26 +20,51 @@ export type Standing =
   | { kind: 'in'; session: Session }
   | { kind: 'unreachable'; error: ApiError }
 
+// Whether this browser was signed in: without it nobody has to be asked. It tells nothing else; the cookie is out of reach.
+const mark = `console-signed-in-${listener}`
+const marks = {
+  get(): boolean {
+    try {
+      return window.localStorage.getItem(mark) !== null
+    } catch {
+      return true // storage may be forbidden: then the service is asked
+    }
+  },
+  set(signedIn: boolean): void {
+    try {
+      if (signedIn) window.localStorage.setItem(mark, '1')
+      else window.localStorage.removeItem(mark)
+    } catch {} // as above
+  },
+}
+
+// Whoever comes with a sign-in link wants that session, not the one before.
+const wasIn = () => marks.get() && !window.location.hash.startsWith('#link=')
+
 export function useStanding(): [Standing, (session: Session) => void, () => void] {
-  const [standing, setStanding] = useState<Standing>({ kind: 'asking' })
+  const [standing, setStanding] = useState<Standing>(wasIn() ? { kind: 'asking' } : { kind: 'out', ended: false })
   const ask = () => {
     setStanding({ kind: 'asking' })
     call<Session>('GET', sessionPath).then(
       ({ data }) => setStanding({ kind: 'in', session: data }),
-      (error: ApiError) =>
-        setStanding(error.status === 401 ? { kind: 'out', ended: false } : { kind: 'unreachable', error }),
+      (error: ApiError) => {
+        if (error.status === 401) marks.set(false)
+        setStanding(error.status === 401 ? { kind: 'out', ended: true } : { kind: 'unreachable', error })
+      },
     )
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the start
   useEffect(() => {
     onSignedOut(() => {
       forgetEverything()
+      marks.set(false)
       setStanding((now) => (now.kind === 'in' ? { kind: 'out', ended: true } : now))
     })
-    ask()
+    if (standing.kind === 'asking') ask()
   }, [])
   const enter = (session: Session) => {
     forgetEverything()
+    marks.set(true)
     setStanding({ kind: 'in', session })
   }
   return [standing, enter, ask]
@@ -48,7 +73,7 @@ export function useStanding(): [Standing, (session: Session) => void, () => void
 export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
   const signOut = () => {
     const leave = () => {
-      forgetEverything()
+      marks.set(false)
       window.location.assign(listener === 'operator' ? '/' : '/console')
     }
     send('DELETE', sessionPath).then(leave, leave)

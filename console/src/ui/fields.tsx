@@ -86,7 +86,7 @@ export function SecretField(props: Omit<Parameters<typeof TextField>[0], 'type'>
     <div className="secret-field">
       <TextField {...props} mono type={shown ? 'text' : 'password'} autoComplete="current-password" />
       <IconButton
-        icon={shown ? 'cross' : 'search'}
+        icon={shown ? 'cross' : 'eye'}
         label={shown ? 'Hide what you typed' : 'Show what you typed'}
         onClick={() => setShown(!shown)}
       />

@@ -3,6 +3,9 @@
 const compactFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const plainFormat = new Intl.NumberFormat(undefined)
 
+// The decimal mark of amounts is a dot, as in the API; thousands are set apart by a comma where readers know it so, else by a space.
+const groupMark = plainFormat.format(10_000).includes(',') ? ',' : '\u00a0'
+
 export function compact(value: number): string {
   return Math.abs(value) < 10_000 ? plainFormat.format(value) : compactFormat.format(value)
 }
@@ -18,7 +21,7 @@ export function percent(rate: number | null): string {
 export function money(amount: string): string {
   const [, sign, whole, rest] = /^(-?)(\d+)(\..*)?$/.exec(amount) ?? []
   if (whole === undefined) return amount
-  return `${sign === '-' ? '−' : ''}${whole.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f')}${rest ?? ''}`
+  return `${sign === '-' ? '−' : ''}${whole.replaceAll(/\B(?=(\d{3})+$)/g, groupMark)}${rest ?? ''}`
 }
 
 // -1, 0 or 1; both are decimal strings.

@@ -71,7 +71,7 @@ export function Countdown({ until, past = 'now' }: { until: string; past?: strin
   const left = Date.parse(until) - useNow()
   return (
     <time dateTime={until} title={utc(until)} className="time">
-      {left <= 0 ? past : span(Math.ceil(left / 1_000) * 1_000)}
+      {left <= 0 ? past : span(Math.max(1, Math.ceil(left / 1_000)) * 1_000).replace('.0 s', ' s')}
     </time>
   )
 }

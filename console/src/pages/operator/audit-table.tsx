@@ -14,15 +14,18 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     name: 'What',
     wide: true,
-    cell: ({ action, details, target_id }) => (
+    cell: ({ action, details, target_id, request_id }) => (
       <>
-        <strong>{action}</strong> {target_id && <Target id={target_id} />}
-        {Object.keys(details).length > 0 && (
-          <details className="quiet-details">
-            <summary>Details</summary>
-            <pre className="small-pre">{coloured(JSON.stringify(details, null, 2))}</pre>
-          </details>
+        <strong>{action}</strong>
+        {target_id && (
+          <span className="sub">
+            <Target id={target_id} />
+          </span>
         )}
+        <details className="quiet-details">
+          <summary>Details</summary>
+          <pre className="small-pre">{coloured(JSON.stringify({ ...details, request_id }, null, 2))}</pre>
+        </details>
       </>
     ),
   },
@@ -39,11 +42,6 @@ const columns: readonly Column<AuditEntry>[] = [
     name: 'Partner',
     hide: 'medium',
     cell: ({ partner_id }) => (partner_id ? <Target id={partner_id} /> : <span className="faint">–</span>),
-  },
-  {
-    name: 'Request',
-    hide: 'medium',
-    cell: ({ request_id }) => <span className="mono small-text soft">{request_id ?? '–'}</span>,
   },
   { name: 'When', end: true, cell: ({ at }) => <Time at={at} /> },
 ]

@@ -104,7 +104,8 @@ function VerdictNotice({ event }: { event: EventDetails }) {
         {advice && <p>{advice}</p>}
         {event.state === 'pending' && event.next_attempt_at && (
           <p>
-            Next attempt in <Countdown until={event.next_attempt_at} past="a moment" />
+            Next attempt:{' '}
+            <Countdown until={event.next_attempt_at} past="due; a failing endpoint is spared between tries" />
           </p>
         )}
         {event.error_reason === 'subscription_disabled' && (

@@ -78,7 +78,8 @@ export function isDelivered({ status }: Pick<Attempt, 'status'>): boolean {
 
 // In a few characters, for lists.
 export function shortReason({ last_response_status: status, error_reason }: WebhookEvent): string {
-  if (error_reason && reasons[error_reason]) return sentence(reasons[error_reason].what)
+  if (error_reason && reasons[error_reason])
+    return error_reason === 'subscription_deleted' ? 'Subscription deleted' : 'Subscription disabled'
   if (status !== null) return `Status ${status}`
   return error_reason ? error_reason.replaceAll('_', ' ') : '–'
 }
