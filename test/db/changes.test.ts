@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../lifecycle/run.ts'
-import { type ApiReply, createClient } from '../support/client.ts'
+import { createClient } from '../support/client.ts'
 import { createDatabase, databaseKind } from '../support/database.ts'
+import { assertHonoured, withinMs } from '../support/honoured.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-const withinMs = 1_000
 type After = { after(work: () => Promise<void> | void): void }
 
 async function startTwo(t: After): Promise<{ here: TestService; there: TestService; sql: pg.Client }> {
@@ -29,32 +29,6 @@ async function createKey({ operator, demoPartnerId }: TestService): Promise<{ id
   const { status, body } = await operator.post(`/partners/${demoPartnerId}/keys`, wanted)
   assert.equal(status, 201)
   return body
-}
-
-// Calls all the while, before and after the change. Whatever begins more than a second after the change was acknowledged must be
-// answered in the new way, and nothing is answered in the old way again once the new one was seen.
-async function assertHonoured(
-  change: () => Promise<ApiReply>,
-  call: () => Promise<ApiReply>,
-  isNew: (reply: ApiReply) => boolean,
-): Promise<void> {
-  for (let i = 0; i < 3; i++) assert.ok(!isNew(await call())) // remembered over there by now
-  const reply = await change()
-  assert.ok(reply.status < 300, reply.text)
-  const acknowledgedAt = performance.now()
-  let seen = false
-  let late = 0
-  while (late < 20) {
-    const begunAt = performance.now()
-    const honoured = isNew(await call())
-    if (begunAt > acknowledgedAt + withinMs) {
-      assert.ok(honoured, `not honoured ${Math.round(begunAt - acknowledgedAt)} ms after the change`)
-      late++
-    }
-    assert.ok(honoured || !seen, 'the old answer came back')
-    seen ||= honoured
-    await sleep(10)
-  }
 }
 
 test('the process that makes a change honours it at once', async (t) => {

@@ -30,6 +30,7 @@ export interface TestOptions {
   readonly environment?: Environment
   readonly now?: () => Date
   readonly resolve?: Resolve
+  readonly consoleFolder?: string // a built console; the project's own by default
   readonly database?: TestDatabase // share one between several services; whoever made it removes it
 }
 
@@ -51,6 +52,7 @@ export async function startTestService(t: Stoppable | TestContext, options: Test
     log: pino({ level: result.config.logLevel }, pino.destination(2)),
     ...(options.now ? { now: options.now } : {}),
     ...(options.resolve ? { resolve: options.resolve } : {}),
+    ...(options.consoleFolder ? { consoleFolder: options.consoleFolder } : {}),
   })
   t.after(async () => {
     await service.stop()
