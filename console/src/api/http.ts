@@ -86,6 +86,13 @@ export async function call<T>(method: string, path: string, options: CallOptions
   throw toError(response.status, data, requestId)
 }
 
+// Asked when something ended without a reason, such as the stream: was it the session?
+export async function askSession(): Promise<void> {
+  await call('GET', sessionPath).catch((error: ApiError) => {
+    if (error.status === 401) whenSignedOut()
+  })
+}
+
 export async function get<T>(path: string): Promise<T> {
   return (await call<T>('GET', path)).data
 }

@@ -1,6 +1,6 @@
 // What happens right now, pushed by the service over one connection. A page in the background gives its connection back, because a
 // browser has only a few for each address; when it is looked at again it reads everything anew.
-import { apiPrefix } from './http.ts'
+import { apiPrefix, askSession } from './http.ts'
 import type { StreamAttempt, StreamOrder, WebhookEvent } from './webhook-types.ts'
 
 export interface StreamEvents {
@@ -60,6 +60,7 @@ export function openStream(): Stream {
       missed = true
       if (source?.readyState !== EventSource.CLOSED) return // it tries again by itself
       drop()
+      void askSession() // it ends when the key or the session does
       retry = setTimeout(connect, waitMs)
       waitMs = Math.min(waitMs * 2, 60_000)
     }

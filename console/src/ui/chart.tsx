@@ -43,7 +43,7 @@ export function DeliveryChart({ buckets, bucketSeconds }: { buckets: readonly Bu
         onPointerDown={point}
         onPointerLeave={() => setAt(undefined)}
       >
-        {[0, 0.5, 1].map((part) => {
+        {(top % 2 === 0 ? [0, 0.5, 1] : [0, 1]).map((part) => {
           const lineY = margin.top + plotHeight - part * plotHeight
           return (
             <g key={part}>

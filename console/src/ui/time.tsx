@@ -67,11 +67,12 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`
 }
 
-export function Countdown({ until, past = 'now' }: { until: string; past?: string }) {
+export function Countdown({ until, past = 'now', before = '' }: { until: string; past?: string; before?: string }) {
   const left = Date.parse(until) - useNow()
+  const words = span(Math.max(1, Math.ceil(left / 1_000)) * 1_000).replace('.0 s', ' s')
   return (
-    <time dateTime={until} title={utc(until)} className="time">
-      {left <= 0 ? past : span(Math.max(1, Math.ceil(left / 1_000)) * 1_000).replace('.0 s', ' s')}
+    <time dateTime={until} title={utc(until)}>
+      {left <= 0 ? past : before + words}
     </time>
   )
 }

@@ -104,8 +104,11 @@ function VerdictNotice({ event }: { event: EventDetails }) {
         {advice && <p>{advice}</p>}
         {event.state === 'pending' && event.next_attempt_at && (
           <p>
-            Next attempt:{' '}
-            <Countdown until={event.next_attempt_at} past="due; a failing endpoint is spared between tries" />
+            <Countdown
+              before="Next attempt in "
+              until={event.next_attempt_at}
+              past="The next attempt is due. A failing endpoint is spared between tries."
+            />
           </p>
         )}
         {event.error_reason === 'subscription_disabled' && (
