@@ -2,6 +2,7 @@
 // more than text.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { ApiReply, Body } from '../support/client.ts'
 import { startEndpoint } from '../support/endpoint.ts'
 import { cbuFields } from '../support/orders.ts'
 import { newKey, newPartner, publish, subscribe, untilEvent } from '../support/partner.ts'
@@ -40,11 +41,11 @@ test('a key that may only read webhooks sees no menu for the rest, and no action
     await page.getByText(`This API key lacks the scope ${scope}.`).waitFor()
   }
   await visitor.open(`/events/${eventId}`)
-  await page.getByRole('button', { name: 'Resend' }).click()
+  await page.getByRole('button', { name: 'Resend' }).press('Enter')
   await page.getByText('This API key lacks the scope webhooks:write.').waitFor()
   await visitor.open(`/subscriptions/${id}`)
   for (const name of ['Retry now', 'Disable', 'Delete', 'Send a test event'])
-    await page.getByRole('button', { name }).click()
+    await page.getByRole('button', { name }).press('Enter')
   await settled(page)
   assert.deepEqual(sent, [], 'nothing was sent')
   assert.equal(endpoint.received.length, 1, 'the endpoint got the event and nothing else')
@@ -83,7 +84,7 @@ test('what belongs to another partner is not found, whatever is put into the add
       .first()
       .waitFor()
   }
-  await visitor.open('/events/..%2f..%2foperator')
+  await visitor.open('/events/%2e%2e%2foperator')
   await page.getByText('Not found').waitFor()
   await visitor.open(`/events?subscription_id=${id}`)
   await page.getByText('No event matches').waitFor()
@@ -91,13 +92,19 @@ test('what belongs to another partner is not found, whatever is put into the add
   await visitor.close()
 })
 
+async function made(reply: Promise<ApiReply>): Promise<Body> {
+  const { status, body, text } = await reply
+  assert.ok(status < 300, text)
+  return body
+}
+
 const hostile = `<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>"'\`\${window.hurt=1}{{hurt}}<svg/onload=window.hurt=1> javascript:window.hurt=1 \u202e`
 
 test('scripts in every text that an endpoint or another person controls stay texts', async (t) => {
   const endpoint = await startEndpoint(t)
   endpoint.answer = () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: hostile })
   const api = service.partner
-  const { body: partner } = await service.operator.post('/partners', { name: hostile })
+  const partner = await made(service.operator.post('/partners', { name: hostile }))
   const url = `${endpoint.url}?<img src=x onerror=window.hurt=1>&javascript:window.hurt=1`
   const subscription = await subscribe(api, url, { description: hostile })
   const customer = { id: hostile, state: hostile, note: { [hostile]: hostile } }
@@ -105,31 +112,36 @@ test('scripts in every text that an endpoint or another person controls stay tex
   const [eventId] = await publish(service, service.demoPartnerId, { action: 'customer-state-changed', customer })
   const [failedId] = await publish(service, service.demoPartnerId)
   for (const id of [eventId!, failedId!]) await untilEvent(api, id, (event) => event.state === 'error')
-  const { body: key } = await api.post('/partner/keys', { name: hostile.slice(0, 100), scopes: ['partner:read'] })
-  const { body: instruction } = await api.post('/partner/outgoing-instructions', {
-    type: 'ar_cbu',
-    currency: 'ARS',
-    label: hostile,
-    fields: { ...cbuFields, holder_name: hostile.slice(0, 100) },
-  })
-  const { body: order } = await api.post('/partner/orders', {
-    operation: 'withdrawal',
-    reference_id: hostile.slice(0, 200),
-    withdrawal: {
+  await made(api.post('/partner/keys', { name: hostile.slice(0, 100), scopes: ['partner:read'] }))
+  const instruction = await made(
+    api.post('/partner/outgoing-instructions', {
+      type: 'ar_cbu',
       currency: 'ARS',
-      amount: '10.00',
-      type: 'outgoing_instruction',
-      outgoing_instruction: { instruction_id: instruction.id },
-    },
-  })
+      label: hostile,
+      fields: { ...cbuFields, holder_name: hostile.slice(0, 100) },
+    }),
+  )
+  const order = await made(
+    api.post('/partner/orders', {
+      operation: 'withdrawal',
+      reference_id: hostile.slice(0, 200),
+      withdrawal: {
+        currency: 'ARS',
+        amount: '10.00',
+        type: 'outgoing_instruction',
+        outgoing_instruction: { instruction_id: instruction.id },
+      },
+    }),
+  )
   const { body: configuration } = await service.operator.get(`/partners/${service.demoPartnerId}/configuration`)
-  await service.operator.put(`/partners/${service.demoPartnerId}/configuration`, {
-    ...configuration,
-    name: hostile.slice(0, 200),
-    logo_url: 'https://elsewhere.example/logo.svg?"><script>window.hurt=1</script>',
-  })
-  await service.operator.post('/tokens', { name: hostile.slice(0, 100), roles: ['read'] })
-  assert.ok(key.id && order.id && subscription.id)
+  await made(
+    service.operator.put(`/partners/${service.demoPartnerId}/configuration`, {
+      ...configuration,
+      name: hostile.slice(0, 200),
+      logo_url: 'https://elsewhere.example/logo.svg?"><script>window.hurt=1</script>',
+    }),
+  )
+  await made(service.operator.post('/tokens', { name: hostile.slice(0, 100), roles: ['read'] }))
 
   const partnerPages = [
     ...[

@@ -40,7 +40,7 @@ test('a withdrawal: a destination with a wrong digit is refused, the summary is 
   await page.getByText('9,900.00 ARS').first().waitFor()
   assert.equal((await balance(service.partner))[0], before, 'nothing moved before the confirmation')
   await page.getByRole('button', { name: 'Confirm', exact: true }).click()
-  await page.getByRole('dialog').getByText(validCbu).waitFor()
+  await page.getByRole('dialog').getByText(validCbu).first().waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Confirm and pay' }).click()
   await page.getByText('Pending', { exact: true }).first().waitFor()
   assert.deepEqual(await balance(service.partner), ['990000.00', '10000.00'])

@@ -29,7 +29,7 @@ test('dialogs are accessible, and an operator who may only read can change nothi
   const { body: token } = await service.operator.post('/tokens', { name: 'Reader', roles: ['read'] })
   const reader = await visit(browser, service, { as: 'operator', secret: token.secret })
   await reader.open(`/partners/${ids.partner}`)
-  await reader.page.getByRole('button', { name: 'Suspend' }).click()
+  await reader.page.getByRole('button', { name: 'Suspend' }).press('Enter')
   await reader.page.getByText('This operator token lacks the role support.').waitFor()
   assert.equal(await reader.page.getByRole('dialog').count(), 0)
   await reader.open(`/partners/${ids.partner}/configuration`)

@@ -20,6 +20,8 @@ export function Dialog({
   useEffect(() => {
     const shown = dialog.current!
     if (!shown.open) shown.showModal()
+    // What is to be filled in comes first; otherwise the answers.
+    shown.querySelector<HTMLElement>('input, select, textarea')?.focus()
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too; the click is for those who use a mouse
