@@ -158,4 +158,5 @@ async function dropOldStatistics(db: Queryable): Promise<void> {
       keptFor,
     ])
   }
+  await db.query(`delete from endpoint_failures where at < now() - interval '60 days'`) // of endpoints long gone, mostly
 }

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { rawRequest } from '../support/raw-http.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -77,14 +77,10 @@ test('files named by their content are kept for good, and come compressed to who
 
 test('the page itself comes compressed, too, and is the same', async () => {
   const whole = await rawRequest(`${url}/console`)
-  for (const [coding, open] of [
-    ['br', brotliDecompressSync],
-    ['gzip', gunzipSync],
-  ] as const) {
+  for (const coding of ['br', 'gzip']) {
     const reply = await fetch(`${url}/console`, { headers: { 'accept-encoding': coding } })
     assert.equal(reply.headers.get('content-encoding'), coding)
     assert.equal(await reply.text(), whole.text) // fetch opens it
-    assert.ok(open)
   }
 })
 

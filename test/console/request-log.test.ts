@@ -2,6 +2,7 @@
 // partner only, and without anything that was sent.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { forgetOldRequests } from '../../src/partners/request-log.ts'
 import { signIn } from '../support/browser.ts'
 import type { ApiClient } from '../support/client.ts'
 import { createDatabase, databaseKind } from '../support/database.ts'
@@ -109,8 +110,11 @@ test('neither bodies nor headers nor queries are kept, and rows go after a week'
   await partner.post('/webhooks/subscriptions?marker=query', { url: 'https://marker-body.example', events: [] }, marked)
   await partner.post('/partner/keys', { name: 'marker-name', scopes: ['partner:read'] }, marked)
   const rows = await restartable.meanwhile(async (db) => {
-    const found = (await db.query('select * from requests')).rows
-    await db.query(`update requests set at = now() - interval '7 days 1 minute' where method = 'POST'`)
+    const found = (await db.query<{ id: string }>('select * from requests order by id')).rows
+    await db.query(`update requests set at = now() - interval '7 days 1 minute' where id = $1`, [found[0]!.id])
+    await db.query(`update requests set at = now() - interval '6 days 23 hours' where id = $1`, [found[1]!.id])
+    await forgetOldRequests(db)
+    assert.deepEqual((await db.query('select id from requests')).rows, [{ id: found[1]!.id }])
     return found
   })
   assert.equal(rows.length, 2)
