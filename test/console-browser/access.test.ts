@@ -127,7 +127,7 @@ test('scripts in every text that an endpoint or another person controls stay tex
       reference_id: hostile.slice(0, 200),
       withdrawal: {
         currency: 'ARS',
-        amount: '10.00',
+        amount: '1000.00',
         type: 'outgoing_instruction',
         outgoing_instruction: { instruction_id: instruction.id },
       },

@@ -21,7 +21,9 @@ test('the package holds the build, the command, the documents and nothing else',
   const migrations = globSync('src/db/migrations/*.sql').map((file) => file.replace(/^src/, 'dist'))
   const documents = globSync('docs/**/*.*')
   const top = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'bin/partner-service.js']
-  assert.deepEqual(paths.sort(), [...built, ...migrations, ...documents, ...top].sort())
+  const console = globSync('console/dist/**/*.*')
+  assert.ok(console.some((file) => file.endsWith('.js.br')) && console.includes('console/dist/index.html'))
+  assert.deepEqual(paths.sort(), [...built, ...migrations, ...console, ...documents, ...top].sort())
 })
 
 test('the installed package starts with its command and answers', async (t) => {

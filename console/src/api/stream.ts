@@ -30,7 +30,6 @@ export function openStream(): Stream {
   let retry: ReturnType<typeof setTimeout> | undefined
   let hide: ReturnType<typeof setTimeout> | undefined
   let waitMs = 2_000
-  let missed = false // whether something may have happened while nobody listened
 
   const become = (next: StreamState) => {
     if (state === next) return
@@ -44,20 +43,16 @@ export function openStream(): Stream {
     source?.close()
     source = undefined
     clearTimeout(retry)
-    missed = true
   }
   const connect = () => {
     if (source) return
     source = new EventSource(`${apiPrefix}/stream`)
     source.onopen = () => {
       waitMs = 2_000
-      become('live')
-      if (missed) tell('reset', null)
-      missed = false
+      become('live') // a `reset` follows: what was read before may be out of date
     }
     source.onerror = () => {
       become('away')
-      missed = true
       if (source?.readyState !== EventSource.CLOSED) return // it tries again by itself
       drop()
       void askSession() // it ends when the key or the session does

@@ -91,15 +91,17 @@ export function usePartnerSession(): PartnerSession {
   return useSession().session as PartnerSession
 }
 
-// What is missing to do something that needs one of these, as a sentence; undefined when nothing is.
-export function useLack(needs: Scope | Role | undefined): string | undefined {
-  const { session } = useSession()
-  if (needs === undefined) return undefined
+// What is missing to do something that needs this, as a sentence; undefined when nothing is.
+export function lackOf(session: Session, needs: Scope | Role): string | undefined {
   if ('scopes' in session) {
     return session.scopes.includes(needs as Scope) ? undefined : `This API key lacks the scope ${needs}.`
   }
   if (needs === 'read' || session.roles.includes('admin') || session.roles.includes(needs as Role)) return undefined
   return `This operator token lacks the role ${needs}.`
+}
+
+export function useLack(needs: Scope | Role): string | undefined {
+  return lackOf(useSession().session, needs)
 }
 
 export function useMay(needs: Scope | Role): boolean {

@@ -1,10 +1,7 @@
 // The frame of a page: its heading (which takes the focus when the page opens), what can be done on it, and cards of content.
 import { type ReactNode, useEffect, useId, useRef } from 'react'
-import type { Role, Scope } from '../api/types.ts'
 import { Link } from '../app/router.tsx'
-import { useLack } from '../app/session.tsx'
 import { Icon } from './icon.tsx'
-import { Empty } from './notice.tsx'
 
 export function Page({
   title,
@@ -12,7 +9,6 @@ export function Page({
   about,
   back,
   actions,
-  needs,
   children,
 }: {
   title: ReactNode
@@ -20,11 +16,9 @@ export function Page({
   about?: ReactNode
   back?: { to: string; label: string }
   actions?: ReactNode
-  needs?: Scope | Role // to see anything at all
   children: ReactNode
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const lack = useLack(needs)
   useEffect(() => {
     document.title = `${name} · Partner Service`
   }, [name])
@@ -47,15 +41,9 @@ export function Page({
           </h1>
           {about && <p className="about">{about}</p>}
         </div>
-        {lack === undefined && actions && <div className="page-actions">{actions}</div>}
+        {actions && <div className="page-actions">{actions}</div>}
       </header>
-      {lack === undefined ? (
-        children
-      ) : (
-        <Empty icon="keys" title="This is not for this key">
-          {lack} Sign in with another one, or ask whoever manages your keys.
-        </Empty>
-      )}
+      {children}
     </>
   )
 }

@@ -13,7 +13,6 @@ export function AuditLogPage() {
       title="Audit log"
       name="Audit log"
       about="Written in the same transaction as the deed; never changed"
-      needs="read"
       actions={<CurlButton call={{ path: `/audit-log${query({ partner_id: search.partner_id, limit: 50 })}` }} />}
     >
       <search className="filters">

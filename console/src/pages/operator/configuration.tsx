@@ -38,7 +38,6 @@ export function ConfigurationPage({ id }: { id: string }) {
       name="Configuration"
       about={partner.data?.name}
       back={{ to: partnerPath, label: partner.data?.name ?? 'Partner' }}
-      needs="read"
       actions={
         <>
           <CurlButton call={{ path }} />

@@ -69,7 +69,6 @@ export function DeliveryPage() {
       title="Delivery"
       name="Delivery"
       about="All partners, read again every five seconds"
-      needs="read"
       actions={<CurlButton call={{ path }} />}
     >
       <Loaded read={read} lines={10}>

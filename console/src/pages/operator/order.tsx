@@ -25,7 +25,6 @@ export function OperatorOrderPage({ id }: { id: string }) {
       name="Order"
       about={<Id id={id} what="order id" />}
       back={{ to: '/orders', label: 'Orders' }}
-      needs="read"
       actions={
         order && (
           <>

@@ -67,7 +67,6 @@ export function OperatorOrdersPage() {
       title="Orders"
       name="Orders"
       about="Pending ones wait to be taken and paid"
-      needs="read"
       actions={<CurlButton call={{ path }} />}
     >
       <search className="filters">

@@ -1,6 +1,6 @@
 // The operator's pages by address.
-import { match, usePath } from '../../app/router.tsx'
-import { Missing } from '../missing.tsx'
+import { usePath } from '../../app/router.tsx'
+import { type Route, Routed } from '../routed.tsx'
 import { AuditLogPage } from './audit-log.tsx'
 import { ConfigurationPage } from './configuration.tsx'
 import { DeliveryPage } from './delivery.tsx'
@@ -13,25 +13,20 @@ import { SigningKeysPage } from './signing-keys.tsx'
 import { TokensPage } from './tokens.tsx'
 import { VersionsPage } from './versions.tsx'
 
-const routes: readonly [string, (parameters: Record<string, string>) => React.ReactNode][] = [
-  ['/', () => <DeliveryPage />],
-  ['/partners', () => <PartnersPage />],
-  ['/partners/:id', ({ id }) => <PartnerPage id={id!} />],
-  ['/partners/:id/configuration', ({ id }) => <ConfigurationPage id={id!} />],
-  ['/partners/:id/versions', ({ id }) => <VersionsPage id={id!} />],
-  ['/orders', () => <OperatorOrdersPage />],
-  ['/orders/:id', ({ id }) => <OperatorOrderPage id={id!} />],
-  ['/reconciliation', () => <ReconciliationPage />],
-  ['/audit-log', () => <AuditLogPage />],
-  ['/signing-keys', () => <SigningKeysPage />],
-  ['/tokens', () => <TokensPage />],
+const routes: readonly Route[] = [
+  ['/', 'read', () => <DeliveryPage />],
+  ['/partners', 'read', () => <PartnersPage />],
+  ['/partners/:id', 'read', ({ id }) => <PartnerPage id={id!} />],
+  ['/partners/:id/configuration', 'read', ({ id }) => <ConfigurationPage id={id!} />],
+  ['/partners/:id/versions', 'read', ({ id }) => <VersionsPage id={id!} />],
+  ['/orders', 'read', () => <OperatorOrdersPage />],
+  ['/orders/:id', 'read', ({ id }) => <OperatorOrderPage id={id!} />],
+  ['/reconciliation', 'read', () => <ReconciliationPage />],
+  ['/audit-log', 'read', () => <AuditLogPage />],
+  ['/signing-keys', 'read', () => <SigningKeysPage />],
+  ['/tokens', 'admin', () => <TokensPage />],
 ]
 
 export default function OperatorPages() {
-  const path = usePath()
-  for (const [pattern, show] of routes) {
-    const parameters = match(pattern, path)
-    if (parameters) return show(parameters)
-  }
-  return <Missing />
+  return <Routed routes={routes} path={usePath()} />
 }

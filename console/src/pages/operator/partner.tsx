@@ -29,7 +29,6 @@ export function PartnerPage({ id }: { id: string }) {
       name={partner?.name ?? 'Partner'}
       about={<Id id={id} what="partner id" />}
       back={{ to: '/partners', label: 'Partners' }}
-      needs="read"
       actions={
         partner && (
           <>

@@ -57,7 +57,6 @@ export function PartnersPage() {
     <Page
       title="Partners"
       name="Partners"
-      needs="read"
       actions={
         <>
           <CurlButton call={{ path }} />

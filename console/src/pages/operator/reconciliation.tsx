@@ -38,7 +38,6 @@ export function ReconciliationPage() {
       title="Reconciliation"
       name="Reconciliation"
       about="Adds up every posting and compares it with balances and orders, partner by partner"
-      needs="read"
       actions={
         <>
           <CurlButton call={{ path }} />

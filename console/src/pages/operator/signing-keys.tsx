@@ -25,7 +25,6 @@ export function SigningKeysPage() {
       title="Signing keys"
       name="Signing keys"
       about="Their public halves are at /.well-known/jwks.json of the partner listener"
-      needs="read"
       actions={
         <>
           <CurlButton call={{ path }} />

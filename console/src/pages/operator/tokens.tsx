@@ -84,7 +84,6 @@ export function TokensPage() {
     <Page
       title="Operator tokens"
       name="Operator tokens"
-      needs="admin"
       actions={
         <>
           <CurlButton call={{ path }} />

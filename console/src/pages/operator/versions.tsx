@@ -30,7 +30,6 @@ export function VersionsPage({ id }: { id: string }) {
       name="Configuration versions"
       about={partner.data?.name}
       back={{ to: `${partnerPath}/configuration`, label: 'Configuration' }}
-      needs="read"
       actions={<CurlButton call={{ path }} />}
     >
       {list.error && <ErrorNotice error={list.error} />}

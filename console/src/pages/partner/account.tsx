@@ -89,7 +89,6 @@ export function AccountPage() {
       title={read.data?.name ?? 'Configuration'}
       name="Configuration"
       about="What your account is configured for"
-      needs="partner:read"
       actions={<CurlButton call={{ path: '/partner' }} />}
     >
       <Loaded read={read} lines={10}>

@@ -31,7 +31,6 @@ export function BalancesPage() {
       title="Balances"
       name="Balances"
       about="Your settlement accounts"
-      needs="orders:read"
       actions={
         <>
           <CurlButton call={{ path }} />

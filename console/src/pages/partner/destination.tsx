@@ -22,7 +22,6 @@ export function DestinationPage({ id }: { id: string }) {
       name="Destination"
       about={<Id id={id} what="instruction id" />}
       back={{ to: '/destinations', label: 'Destinations' }}
-      needs="orders:read"
       actions={
         read.data && (
           <>

@@ -42,7 +42,6 @@ export function DestinationsPage() {
       title="Destinations"
       name="Destinations"
       about="Outgoing instructions: whom withdrawals pay"
-      needs="orders:read"
       actions={
         <>
           <CurlButton call={{ path }} />

@@ -37,7 +37,6 @@ export function EventPage({ id }: { id: string }) {
       title={read.data?.event.action ?? 'Event'}
       name={read.data ? `${read.data.event.action} event` : 'Event'}
       back={{ to: '/events', label: 'Events' }}
-      needs="webhooks:read"
       about={<Id id={id} what="event id" />}
       actions={read.data && <Actions event={read.data.event} />}
     >

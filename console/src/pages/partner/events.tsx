@@ -64,7 +64,6 @@ export function EventsPage() {
     <Page
       title="Events"
       name="Events"
-      needs="webhooks:read"
       actions={
         <>
           <CurlButton call={{ path }} />

@@ -39,7 +39,6 @@ export function KeysPage() {
     <Page
       title="API keys"
       name="API keys"
-      needs="keys:write"
       actions={
         <>
           <CurlButton call={{ path }} />

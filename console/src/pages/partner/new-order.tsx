@@ -20,7 +20,7 @@ export function NewOrderPage() {
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<Instruction>()
   return (
-    <Page title="New withdrawal" name="New withdrawal" back={{ to: '/orders', label: 'Orders' }} needs="orders:write">
+    <Page title="New withdrawal" name="New withdrawal" back={{ to: '/orders', label: 'Orders' }}>
       <Loaded read={instructions}>
         {({ outgoing_instructions }) => {
           const known =

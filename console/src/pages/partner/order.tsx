@@ -31,7 +31,6 @@ export function OrderPage({ id }: { id: string }) {
       name={order ? `${operationWords[order.operation]} order` : 'Order'}
       about={<Id id={id} what="order id" />}
       back={{ to: '/orders', label: 'Orders' }}
-      needs="orders:read"
       actions={
         order && (
           <>

@@ -61,7 +61,6 @@ export function OrdersPage() {
     <Page
       title="Orders"
       name="Orders"
-      needs="orders:read"
       actions={
         <>
           <CurlButton call={{ path }} />

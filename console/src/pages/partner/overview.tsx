@@ -35,7 +35,6 @@ export function OverviewPage() {
     <Page
       title="Overview"
       name="Overview"
-      needs="webhooks:read"
       actions={
         <>
           <CurlButton call={{ path }} />

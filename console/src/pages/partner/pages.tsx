@@ -1,9 +1,9 @@
 // The partner's pages by address.
 import { useEffect } from 'react'
 import { navigation } from '../../app/nav.ts'
-import { match, navigate, usePath } from '../../app/router.tsx'
+import { navigate, usePath } from '../../app/router.tsx'
 import { usePartnerSession } from '../../app/session.tsx'
-import { Missing } from '../missing.tsx'
+import { type Route, Routed } from '../routed.tsx'
 import { AccountPage } from './account.tsx'
 import { BalancesPage } from './balances.tsx'
 import { DestinationPage } from './destination.tsx'
@@ -22,26 +22,26 @@ import { SubscriptionPage } from './subscription.tsx'
 import { EditSubscriptionPage, NewSubscriptionPage } from './subscription-form.tsx'
 import { SubscriptionsPage } from './subscriptions.tsx'
 
-const routes: readonly [string, (parameters: Record<string, string>) => React.ReactNode][] = [
-  ['/', () => <OverviewPage />],
-  ['/events', () => <EventsPage />],
-  ['/events/:id', ({ id }) => <EventPage id={id!} />],
-  ['/subscriptions', () => <SubscriptionsPage />],
-  ['/subscriptions/new', () => <NewSubscriptionPage />],
-  ['/subscriptions/:id', ({ id }) => <SubscriptionPage id={id!} />],
-  ['/subscriptions/:id/edit', ({ id }) => <EditSubscriptionPage id={id!} />],
-  ['/orders', () => <OrdersPage />],
-  ['/orders/new', () => <NewOrderPage />],
-  ['/orders/:id', ({ id }) => <OrderPage id={id!} />],
-  ['/destinations', () => <DestinationsPage />],
-  ['/destinations/new', () => <NewDestinationPage />],
-  ['/destinations/:id', ({ id }) => <DestinationPage id={id!} />],
-  ['/balances', () => <BalancesPage />],
-  ['/balances/:currency', ({ currency }) => <StatementPage currency={currency!} />],
-  ['/account', () => <AccountPage />],
-  ['/keys', () => <KeysPage />],
-  ['/requests', () => <RequestsPage />],
-  ['/requests/:id', ({ id }) => <RequestsPage id={id!} />],
+const routes: readonly Route[] = [
+  ['/', 'webhooks:read', () => <OverviewPage />],
+  ['/events', 'webhooks:read', () => <EventsPage />],
+  ['/events/:id', 'webhooks:read', ({ id }) => <EventPage id={id!} />],
+  ['/subscriptions', 'webhooks:read', () => <SubscriptionsPage />],
+  ['/subscriptions/new', 'webhooks:write', () => <NewSubscriptionPage />],
+  ['/subscriptions/:id', 'webhooks:read', ({ id }) => <SubscriptionPage id={id!} />],
+  ['/subscriptions/:id/edit', 'webhooks:write', ({ id }) => <EditSubscriptionPage id={id!} />],
+  ['/orders', 'orders:read', () => <OrdersPage />],
+  ['/orders/new', 'orders:write', () => <NewOrderPage />],
+  ['/orders/:id', 'orders:read', ({ id }) => <OrderPage id={id!} />],
+  ['/destinations', 'orders:read', () => <DestinationsPage />],
+  ['/destinations/new', 'orders:write', () => <NewDestinationPage />],
+  ['/destinations/:id', 'orders:read', ({ id }) => <DestinationPage id={id!} />],
+  ['/balances', 'orders:read', () => <BalancesPage />],
+  ['/balances/:currency', 'orders:read', ({ currency }) => <StatementPage currency={currency!} />],
+  ['/account', 'partner:read', () => <AccountPage />],
+  ['/keys', 'keys:write', () => <KeysPage />],
+  ['/requests', 'partner:read', () => <RequestsPage />],
+  ['/requests/:id', 'partner:read', ({ id }) => <RequestsPage id={id!} />],
 ]
 
 export default function PartnerPages() {
@@ -54,9 +54,5 @@ export default function PartnerPages() {
     if (elsewhere !== undefined) navigate(elsewhere, { replace: true })
   }, [elsewhere])
   if (elsewhere !== undefined) return null
-  for (const [pattern, show] of routes) {
-    const parameters = match(pattern, path)
-    if (parameters) return show(parameters)
-  }
-  return <Missing />
+  return <Routed routes={routes} path={path} />
 }

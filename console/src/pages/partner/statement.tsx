@@ -68,7 +68,6 @@ export function StatementPage({ currency }: { currency: string }) {
         latest && !span.created_to ? `${money(latest.available)} available, ${money(latest.held)} held` : undefined
       }
       back={{ to: '/balances', label: 'Balances' }}
-      needs="orders:read"
       actions={
         <>
           <CurlButton call={{ path }} />

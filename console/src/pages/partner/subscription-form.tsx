@@ -28,12 +28,7 @@ export function NewSubscriptionPage() {
     navigate(`/subscriptions/${created.id}`)
   }
   return (
-    <Page
-      title="New subscription"
-      name="New subscription"
-      back={{ to: '/subscriptions', label: 'Subscriptions' }}
-      needs="webhooks:write"
-    >
+    <Page title="New subscription" name="New subscription" back={{ to: '/subscriptions', label: 'Subscriptions' }}>
       <SubscriptionForm
         first={{ url: '', events: [], description: '', rate: '' }}
         verb="Subscribe"
@@ -60,7 +55,6 @@ export function EditSubscriptionPage({ id }: { id: string }) {
       title="Edit subscription"
       name="Edit subscription"
       back={{ to: `/subscriptions/${id}`, label: 'Subscription' }}
-      needs="webhooks:write"
     >
       <Loaded read={read}>
         {({ url, events, description, rate_limit_per_second: rate }) => (

@@ -32,7 +32,6 @@ export function SubscriptionPage({ id }: { id: string }) {
       name="Subscription"
       about={<Id id={id} what="subscription id" />}
       back={{ to: '/subscriptions', label: 'Subscriptions' }}
-      needs="webhooks:read"
       actions={read.data && <Actions subscription={read.data} path={path} />}
     >
       <Loaded read={read} lines={8}>

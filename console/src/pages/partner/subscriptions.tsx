@@ -56,7 +56,6 @@ export function SubscriptionsPage() {
     <Page
       title="Subscriptions"
       name="Subscriptions"
-      needs="webhooks:read"
       actions={
         <>
           <CurlButton call={{ path }} />
