@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { navigation, placeOf } from './nav.ts'
 import { navigate } from './router.tsx'
-import { useSession } from './session.tsx'
+import { lackOf, useSession } from './session.tsx'
 
 interface Target {
   readonly to: string
@@ -20,7 +20,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
   const wanted = text.trim()
   const pages = navigation
     .flatMap((group) => group.items)
-    .filter(({ needs }) => !('scopes' in session) || session.scopes.includes(needs as never))
+    .filter(({ needs }) => lackOf(session, needs) === undefined)
     .filter(({ label }) => label.toLowerCase().includes(wanted.toLowerCase()))
   const place = placeOf(wanted)
   const targets: Target[] = [...(place ? [{ to: place, label: wanted, icon: 'right' as const }] : []), ...pages]

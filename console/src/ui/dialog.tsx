@@ -19,9 +19,13 @@ export function Dialog({
   const titleId = useId()
   useEffect(() => {
     const shown = dialog.current!
+    const before = document.activeElement
     if (!shown.open) shown.showModal()
     // What is to be filled in comes first; otherwise the answers.
     shown.querySelector<HTMLElement>('input, select, textarea')?.focus()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too; the click is for those who use a mouse

@@ -22,7 +22,8 @@ export function OrderTimeline({ order }: { order: Order }) {
   const events = useRead<readonly Step[]>(may ? `/webhooks/events?order_steps=${order.id}` : null, () =>
     readSteps(order.id),
   )
-  useLive('webhook_event', useCalmly(events.again, 500))
+  const again = useCalmly(events.again, 500)
+  useLive('webhook_event', (event) => event.resource_id === order.id && again())
   const steps = withKnownTimes(order, events.data ?? [])
   return (
     <ol className="timeline states">

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { refresh, useRead } from '../../api/cache.ts'
 import { send } from '../../api/http.ts'
-import type { BulkResend, Stats, Subscription } from '../../api/webhook-types.ts'
+import type { Stats, Subscription } from '../../api/webhook-types.ts'
 import { useCalmly, useLive } from '../../app/live.tsx'
 import { Link, navigate } from '../../app/router.tsx'
 import { DeliveryChart } from '../../ui/chart.tsx'
@@ -158,9 +158,4 @@ function Actions({ subscription, path }: { subscription: Subscription; path: str
       )}
     </>
   )
-}
-
-export interface Enabled {
-  subscription: Subscription
-  replay: BulkResend | null
 }
