@@ -54,6 +54,8 @@ test('a subscription is created, and a test shows what the endpoint answers', as
   await page.getByRole('button', { name: 'Send a test event' }).click()
   await page.getByText(/^Delivered in .*: 202$/).waitFor()
   await page.getByText('thank you').waitFor()
+  await page.getByText('What was sent, and its signature').click()
+  await page.getByText('Genuine: we signed exactly this event for this subscription').waitFor()
   assert.equal(endpoint.received.length, 1)
   assert.equal(endpoint.received[0]!.event.action, 'test')
   visitor.assertFine()

@@ -55,7 +55,8 @@ export interface EventDetails extends WebhookEvent {
   attempts: Attempt[]
 }
 export interface TestResult {
-  event: Record<string, unknown>
+  event: { id: string } & Record<string, unknown>
+  headers: Record<string, string>
   delivered: boolean
   status: number | null
   error_kind: string | null

@@ -13,18 +13,16 @@ interface Result {
   readonly checks?: readonly Check[]
   readonly error?: string
 }
+interface Expected {
+  readonly eventId: string
+  readonly subscriptionId: string
+  readonly payload: string
+}
 
-export function SignatureCheck({ event, payload }: { event: EventDetails; payload: string }) {
-  const [token, setToken] = useState('')
-  const [digest, setDigest] = useState('')
+export const ableToCheck = globalThis.crypto?.subtle !== undefined // only on https and localhost
+
+function useVerified(token: string, { eventId, subscriptionId, payload }: Expected): Result {
   const [result, setResult] = useState<Result>({})
-  const { id: eventId, subscription_id: subscriptionId } = event
-  const able = globalThis.crypto?.subtle !== undefined
-
-  useEffect(() => {
-    if (able) void digestOf(payload).then(setDigest)
-  }, [payload, able])
-
   useEffect(() => {
     if (token.trim() === '') return setResult({})
     let current = true
@@ -43,6 +41,16 @@ export function SignatureCheck({ event, payload }: { event: EventDetails; payloa
       current = false
     }
   }, [token, eventId, subscriptionId, payload])
+  return result
+}
+
+export function SignatureCheck({ event, payload }: { event: EventDetails; payload: string }) {
+  const [token, setToken] = useState('')
+  const [digest, setDigest] = useState('')
+  const result = useVerified(token, { eventId: event.id, subscriptionId: event.subscription_id, payload })
+  useEffect(() => {
+    if (ableToCheck) void digestOf(payload).then(setDigest)
+  }, [payload])
 
   return (
     <Card title="Headers and signature" about="What came with the body, and whether it is ours">
@@ -56,10 +64,10 @@ export function SignatureCheck({ event, payload }: { event: EventDetails; payloa
             'X-JWT-SIGNATURE',
             <span key="s">a JWT, new for every attempt; its digest is the SHA-256 of the body:</span>,
           ],
-          able && ['digest', <code key="d">{digest}</code>],
+          ableToCheck && ['digest', <code key="d">{digest}</code>],
         ]}
       />
-      {able ? (
+      {ableToCheck ? (
         <AreaField
           label="Check a signature you received"
           hint="Paste the value of X-JWT-SIGNATURE. It is decoded and verified here in your browser, and goes nowhere."
@@ -73,15 +81,34 @@ export function SignatureCheck({ event, payload }: { event: EventDetails; payloa
       ) : (
         <p className="about">Signatures can be checked here when the console is opened over https.</p>
       )}
-      {result.checks && <Checks checks={result.checks} />}
-      {result.decoded && (
+      <Verdict result={result} />
+    </Card>
+  )
+}
+
+// The signature of something that was sent from here, decoded and verified by itself.
+export function SentSignature({ token, ...expected }: Expected & { token: string }) {
+  const result = useVerified(token, expected)
+  return (
+    <>
+      {result.error && <p className="bad-text">{result.error}</p>}
+      <Verdict result={result} />
+    </>
+  )
+}
+
+function Verdict({ result: { checks, decoded } }: { result: Result }) {
+  return (
+    <>
+      {checks && <Checks checks={checks} />}
+      {decoded && (
         <Code
           label="Decoded signature"
           json
-          text={JSON.stringify({ header: result.decoded.header, claims: result.decoded.claims }, null, 2)}
+          text={JSON.stringify({ header: decoded.header, claims: decoded.claims }, null, 2)}
         />
       )}
-    </Card>
+    </>
   )
 }
 

@@ -11,8 +11,9 @@ import { span } from '../../ui/time.tsx'
 import { useAction } from '../../ui/toast.tsx'
 import { Answer } from './attempts.tsx'
 import { attemptWords, sentence } from './explain.ts'
+import { ableToCheck, SentSignature } from './signature-check.tsx'
 
-export function TestCard({ path }: { path: string }) {
+export function TestCard({ id, path }: { id: string; path: string }) {
   const [result, setResult] = useState<TestResult>()
   const [busy, run] = useAction()
   const test = () => run(async () => setResult(await send<TestResult>('POST', `${path}/test`)))
@@ -30,13 +31,13 @@ export function TestCard({ path }: { path: string }) {
       }
     >
       <div aria-live="polite" className="stack">
-        {result ? <Result result={result} /> : <p className="faint">No test sent from here yet.</p>}
+        {result ? <Result id={id} result={result} /> : <p className="faint">No test sent from here yet.</p>}
       </div>
     </Card>
   )
 }
 
-function Result({ result }: { result: TestResult }) {
+function Result({ id, result }: { id: string; result: TestResult }) {
   const { what, advice } = attemptWords(result)
   return (
     <>
@@ -51,8 +52,24 @@ function Result({ result }: { result: TestResult }) {
       {result.error_detail && <Code text={result.error_detail} label="Error" />}
       <Answer body={result.response_body} answered={result.status !== null} />
       <details className="quiet-details">
-        <summary>What was sent</summary>
-        <Code text={JSON.stringify(result.event, null, 2)} label="Test event" json />
+        <summary>What was sent, and its signature</summary>
+        <div className="stack">
+          <Code
+            text={Object.entries(result.headers)
+              .map(([name, value]) => `${name}: ${value}`)
+              .join('\n')}
+            label="Headers"
+          />
+          <Code text={JSON.stringify(result.event)} label="Test event" json />
+          {ableToCheck && (
+            <SentSignature
+              token={result.headers['x-jwt-signature'] ?? ''}
+              eventId={result.event.id}
+              subscriptionId={id}
+              payload={JSON.stringify(result.event)}
+            />
+          )}
+        </div>
       </details>
     </>
   )

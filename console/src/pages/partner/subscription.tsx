@@ -61,7 +61,7 @@ export function SubscriptionPage({ id }: { id: string }) {
                     </Card>
                   )}
                 </Loaded>
-                <TestCard path={path} />
+                <TestCard id={id} path={path} />
               </div>
               <aside className="detail-side">
                 <Card title="About">
