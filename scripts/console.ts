@@ -1,6 +1,7 @@
 // `npm run build:console`: the console as static files in console/dist, with compressed copies beside them that the service sends as
 // they are. With --when-needed (before `npm start`) only when it is missing or older than its sources.
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
@@ -16,10 +17,10 @@ import { argv } from 'node:process'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const home = join(import.meta.dirname, '../console')
-const dist = join(home, 'dist')
+export const builtConsole = join(home, 'dist')
 const fonts = ['geist', 'geist-mono'] // their licence asks to go with them
 
-export function isBuilt(): boolean {
+export function isBuilt(dist = builtConsole): boolean {
   const page = join(dist, 'index.html')
   if (!existsSync(page)) return false
   const sources = globSync(['src/**/*.*', 'public/**/*.*', '*.html', '*.ts', '../package-lock.json'], { cwd: home })
@@ -28,9 +29,10 @@ export function isBuilt(): boolean {
 }
 
 // Beside the old one first, then in its place: a service that starts meanwhile finds one or the other, whole.
-export async function buildConsole(): Promise<void> {
+export async function buildConsole(dist = builtConsole): Promise<void> {
   const { build } = await import('vite')
-  const folder = mkdtempSync(join(home, 'dist-'))
+  const folder = mkdtempSync(`${dist}-`)
+  const old = `${folder}-old`
   try {
     await build({ configFile: join(home, 'vite.config.ts'), build: { outDir: folder, emptyOutDir: true } })
     for (const font of fonts) {
@@ -38,10 +40,11 @@ export async function buildConsole(): Promise<void> {
       cpSync(licence, join(folder, `assets/${font}-licence.txt`))
     }
     for (const file of globSync('**/*.{js,css,svg,txt}', { cwd: folder })) compress(join(folder, file))
-    rmSync(dist, { recursive: true, force: true })
+    chmodSync(folder, 0o755) // made for its owner only
+    if (existsSync(dist)) renameSync(dist, old)
     renameSync(folder, dist)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    for (const each of [folder, old]) rmSync(each, { recursive: true, force: true })
   }
 }
 

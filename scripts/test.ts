@@ -36,10 +36,10 @@ process.env.NODE_COMPILE_CACHE = compileCache
 const startedAt = Date.now()
 let failed = false
 if (chosen.length === 0) await step('types and lint', 'npm', ['run', '--silent', 'check'])
+if (!isBuilt()) await buildConsole()
 if (projectFiles.length > 0) await runTests('the project', projectFiles, {})
 if (browserFiles.length > 0) {
   provideChromium()
-  if (!isBuilt()) await buildConsole()
   const templateFolder = await prepareEmbedded()
   await runTests('the console', browserFiles, { TEST_TEMPLATE_FOLDER: templateFolder, TEST_DATABASE: 'embedded' })
   rmSync(templateFolder, { recursive: true, force: true })
