@@ -153,7 +153,7 @@ test('scripts in every text that an endpoint or another person controls stay tex
     ],
     ...['/subscriptions', `/subscriptions/${subscription.id}`, `/subscriptions/${subscription.id}/edit`],
     ...['/orders', `/orders/${order.id}`, '/orders/new', '/destinations', `/destinations/${instruction.id}`],
-    ...['/account', '/keys', `/requests/${encodeURIComponent(hostile)}`],
+    ...['/account', '/keys', `/requests/${encodeURIComponent(hostile).replaceAll('.', '%2E')}`],
   ]
   const operatorPages = [
     ...['/', '/partners', `/partners/${partner.id}`, `/partners/${partner.id}/configuration`, '/orders?state=all'],

@@ -87,17 +87,19 @@ export async function signIn(
 }
 
 // Everything that axe-core finds against WCAG 2.2 A and AA on what is on screen.
-export async function assertAccessible(page: Page, what: string): Promise<void> {
+export async function accessibilityFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
   const { violations } = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })`,
   )) as axe.AxeResults
-  const found = violations.map(
-    ({ id, impact, nodes }) =>
-      `${id} (${impact}): ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`,
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map((node) => `${id} (${impact}): ${node.target} ${node.failureSummary}`),
   )
-  assert.deepEqual(found, [], `axe-core finds nothing on ${what}`)
+}
+
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  assert.deepEqual(await accessibilityFindings(page), [], `axe-core finds nothing on ${what}`)
 }
 
 // A page is done when nothing on it is loading any more.

@@ -60,6 +60,11 @@ export function match(pattern: string, path: string): Record<string, string> | u
   return parameters
 }
 
+// A text as one part of an address. The service takes an address with a dot for a file.
+export function segment(text: string): string {
+  return encodeURIComponent(text).replaceAll('.', '%2E')
+}
+
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)

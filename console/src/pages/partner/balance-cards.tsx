@@ -2,7 +2,7 @@
 import { refresh, useRead } from '../../api/cache.ts'
 import type { Page, SettlementAccount } from '../../api/types.ts'
 import { useCalmly, useLive } from '../../app/live.tsx'
-import { Link } from '../../app/router.tsx'
+import { Link, segment } from '../../app/router.tsx'
 import { useMay } from '../../app/session.tsx'
 import { Empty, Loaded } from '../../ui/notice.tsx'
 import { money } from '../../ui/number.ts'
@@ -28,7 +28,7 @@ export function Balances() {
             <ul className="feed">
               {settlement_accounts.map(({ currency, available, held }) => (
                 <li key={currency}>
-                  <Link to={`/balances/${encodeURIComponent(currency)}`}>
+                  <Link to={`/balances/${segment(currency)}`}>
                     <span className="feed-main">
                       <span>{currency}</span>
                       <span className="sub">{money(held)} held</span>

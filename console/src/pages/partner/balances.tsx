@@ -4,7 +4,7 @@ import { refresh, useRead } from '../../api/cache.ts'
 import { onceKey, send } from '../../api/http.ts'
 import type { Page as PageOf, SettlementAccount } from '../../api/types.ts'
 import { useCalmly, useLive } from '../../app/live.tsx'
-import { Link } from '../../app/router.tsx'
+import { Link, segment } from '../../app/router.tsx'
 import { usePartnerSession } from '../../app/session.tsx'
 import { CurlButton } from '../../ui/copy.tsx'
 import { Ask } from '../../ui/dialog.tsx'
@@ -53,7 +53,7 @@ export function BalancesPage() {
           ) : (
             <div className="balance-grid">
               {settlement_accounts.map(({ currency, available, held, updated_at }) => (
-                <Link key={currency} to={`/balances/${encodeURIComponent(currency)}`} className="balance">
+                <Link key={currency} to={`/balances/${segment(currency)}`} className="balance">
                   <span className="balance-currency">{currency}</span>
                   <span className="balance-available">{money(available)}</span>
                   <span className="sub">

@@ -4,7 +4,7 @@ import { refresh, useRead } from '../../api/cache.ts'
 import { onceKey, send } from '../../api/http.ts'
 import type { Instruction, Order } from '../../api/types.ts'
 import { useCalmly, useLive } from '../../app/live.tsx'
-import { Link } from '../../app/router.tsx'
+import { Link, segment } from '../../app/router.tsx'
 import { usePartnerSession } from '../../app/session.tsx'
 import { CurlButton, Id } from '../../ui/copy.tsx'
 import { Ask } from '../../ui/dialog.tsx'
@@ -95,7 +95,7 @@ function OrderFacts({ order }: { order: Order }) {
         ],
         [
           'Account',
-          <Link key="a" to={`/balances/${encodeURIComponent(order.settlement.currency)}`}>
+          <Link key="a" to={`/balances/${segment(order.settlement.currency)}`}>
             {order.settlement.currency}
           </Link>,
         ],

@@ -3,7 +3,7 @@ import { type FormEvent, useState, useSyncExternalStore } from 'react'
 import { useRead } from '../../api/cache.ts'
 import { type MadeCall, madeCalls, onCall } from '../../api/http.ts'
 import type { LoggedRequest } from '../../api/types.ts'
-import { Link, navigate } from '../../app/router.tsx'
+import { Link, navigate, segment } from '../../app/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CurlButton, Id } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -27,7 +27,7 @@ const columns: readonly Column<MadeCall>[] = [
     wide: true,
     cell: ({ method, path, requestId }) => (
       <>
-        <Link to={`/requests/${encodeURIComponent(requestId)}`} className="row-link mono">
+        <Link to={`/requests/${segment(requestId)}`} className="row-link mono">
           {method} {path}
         </Link>
         <span className="sub mono">{requestId}</span>
@@ -44,7 +44,7 @@ export function RequestsPage({ id }: { id?: string }) {
   const calls = useSyncExternalStore(onCall, madeCalls)
   const find = (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() !== '') navigate(`/requests/${encodeURIComponent(text.trim())}`)
+    if (text.trim() !== '') navigate(`/requests/${segment(text.trim())}`)
   }
   return (
     <Page
