@@ -8,20 +8,25 @@ import { pino } from 'pino'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openPostgres } from '../src/db/postgres.ts'
+import { provideChromium } from '../test/support/chromium.ts'
 import { templateDatabase } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { buildConsole, isBuilt } from './console.ts'
 
 const chosen = process.argv.slice(2)
 const log = pino({ level: 'warn' })
 
-// Tests in test/project are about the project itself and run once, those in test/crash kill things and need a real PostgreSQL;
-// all others run on both databases.
+// Tests in test/project are about the project itself and run once, as do those in test/console-browser, which need a browser; those
+// in test/crash kill things and need a real PostgreSQL; all others run on both databases.
 const files = globSync('test/**/*.test.ts')
   .filter((file) => chosen.length === 0 || chosen.some((each) => file.startsWith(each)))
   .sort()
 const projectFiles = files.filter((file) => file.startsWith('test/project/'))
 const crashFiles = files.filter((file) => file.startsWith('test/crash/'))
-const serviceFiles = files.filter((file) => !projectFiles.includes(file) && !crashFiles.includes(file))
+const browserFiles = files.filter((file) => file.startsWith('test/console-browser/'))
+const serviceFiles = files.filter(
+  (file) => ![projectFiles, crashFiles, browserFiles].some((group) => group.includes(file)),
+)
 if (files.length === 0) throw new Error(`no test file starts with ${chosen.join(' or ')}`)
 
 // Every test file and every service that it starts is a process of its own: they compile the sources once for all.
@@ -31,7 +36,14 @@ process.env.NODE_COMPILE_CACHE = compileCache
 const startedAt = Date.now()
 let failed = false
 if (chosen.length === 0) await step('types and lint', 'npm', ['run', '--silent', 'check'])
+if (!isBuilt()) await buildConsole()
 if (projectFiles.length > 0) await runTests('the project', projectFiles, {})
+if (browserFiles.length > 0) {
+  provideChromium()
+  const templateFolder = await prepareEmbedded()
+  await runTests('the console', browserFiles, { TEST_TEMPLATE_FOLDER: templateFolder, TEST_DATABASE: 'embedded' })
+  rmSync(templateFolder, { recursive: true, force: true })
+}
 if (serviceFiles.length + crashFiles.length > 0) {
   const templateFolder = await prepareEmbedded()
   const postgres = await preparePostgres()

@@ -41,8 +41,8 @@ function greeting(config: Config, { url, operatorUrl, demo }: Omit<Service, 'sto
   const head = `
 Partner Service ${version}, ${config.mode} mode, ${database}
 
-  Partner API     ${url}/v1    reference: ${url}/docs
-  Operator API    ${operatorUrl}/operator/v1    reference: ${operatorUrl}/docs
+  Partner API     ${url}/v1    reference: ${url}/docs    console: ${url}/console
+  Operator API    ${operatorUrl}/operator/v1    reference: ${operatorUrl}/docs    console: ${operatorUrl}/
 `
   if (!demo) return `${head}\n`
   return `${head}

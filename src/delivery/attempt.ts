@@ -16,12 +16,16 @@ export interface Delivery {
 
 const userAgent = `partner-service/${version}`
 
-export async function deliver(
-  sender: Sender,
+export function deliver(sender: Sender, signer: Signer, delivery: Delivery): Promise<Outcome> {
+  return sender.send(delivery.url, headersOf(signer, delivery), delivery.body)
+}
+
+// Names and values in turn, with a fresh signature.
+export function headersOf(
   signer: Signer,
-  { eventId, subscriptionId, action, attempt, url, body }: Delivery,
-): Promise<Outcome> {
-  const headers = [
+  { eventId, subscriptionId, action, attempt, body }: Omit<Delivery, 'url'>,
+): string[] {
+  return [
     'content-type',
     'application/json',
     'user-agent',
@@ -35,5 +39,4 @@ export async function deliver(
     'x-attempt-number',
     String(attempt),
   ]
-  return sender.send(url, headers, body)
 }

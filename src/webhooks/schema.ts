@@ -129,6 +129,9 @@ export const WebhookEventDetails = Type.Object(
 export const TestResult = Type.Object(
   {
     event: Type.Record(Type.String(), Type.Unknown(), { description: 'What was sent.' }),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'The headers it was sent with, the signature among them.',
+    }),
     delivered: Type.Boolean({ description: 'Whether the endpoint answered with a 2xx status in time.' }),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the answer.' }),
     error_kind: textOrNull('What went wrong without an answer.'),

@@ -1,7 +1,7 @@
 // The house stays in order: imports flow one way, one file reads the environment, files stay small and say what they are for.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { test } from 'node:test'
 
 // A file may import from its own room and from those on lower floors; rooms on one floor do not know each other.
@@ -88,10 +88,23 @@ test('only config.ts reads the environment', () => {
   )
 })
 
+test('the console knows the service only by its API', () => {
+  const consoleFiles = globSync('console/src/**/*.{ts,tsx}')
+  assert.ok(consoleFiles.length > 50, 'the console was found')
+  for (const file of consoleFiles) {
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:\bfrom |\bimport\(|^import )'([^']+)'/gm)) {
+      const own = name!.startsWith('.') && join(dirname(file), name!).startsWith('console/src/')
+      assert.ok(own || ['react', 'react-dom/client'].includes(name!), `${file} imports ${name}`)
+    }
+  }
+})
+
+const opening: Readonly<Record<string, RegExp>> = { '.sql': /^-- \S/, '.css': /^\/\* \S/ }
+
 test('every source file opens with a comment and has at most 300 lines', () => {
-  for (const file of globSync('{src,scripts,test}/**/*.{ts,sql}')) {
+  for (const file of globSync(['{src,scripts,test}/**/*.{ts,sql}', 'console/src/**/*.{ts,tsx,css}', 'console/*.ts'])) {
     const text = readFileSync(file, 'utf8')
-    assert.match(text, file.endsWith('.sql') ? /^-- \S/ : /^\/\/ \S/, `${file} does not open with a comment`)
+    assert.match(text, opening[extname(file)] ?? /^\/\/ \S/, `${file} does not open with a comment`)
     if (file === 'src/db/schema.sql') continue // made by npm run generate
     assert.ok(text.split('\n').length <= 301, `${file} has more than 300 lines`)
   }

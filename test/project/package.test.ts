@@ -21,10 +21,12 @@ test('the package holds the build, the command, the documents and nothing else',
   const migrations = globSync('src/db/migrations/*.sql').map((file) => file.replace(/^src/, 'dist'))
   const documents = globSync('docs/**/*.*')
   const top = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'bin/partner-service.js']
-  assert.deepEqual(paths.sort(), [...built, ...migrations, ...documents, ...top].sort())
+  const console = globSync('console/dist/**/*.*')
+  assert.ok(console.some((file) => file.endsWith('.js.br')) && console.includes('console/dist/index.html'))
+  assert.deepEqual(paths.sort(), [...built, ...migrations, ...console, ...documents, ...top].sort())
 })
 
-test('the installed package starts with its command and answers', async (t) => {
+test('the installed package starts with its command, answers, and has the console', async (t) => {
   const home = join(folder, 'home')
   mkdirSync(home)
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
@@ -52,6 +54,10 @@ test('the installed package starts with its command and answers', async (t) => {
   const url = /Partner API +(\S+)\/v1/.exec(output)?.[1]
   const reply = await fetch(`${url}/livez`)
   assert.deepEqual([reply.status, await reply.json()], [200, { status: 'ok' }])
+  const page = await fetch(`${url}/console`)
+  assert.equal(page.status, 200)
+  const script = /<script type="module" crossorigin src="([^"]+)"/.exec(await page.text())?.[1]
+  assert.equal((await fetch(new URL(script!, url))).headers.get('content-type'), 'text/javascript; charset=utf-8')
   child.kill('SIGTERM')
   assert.deepEqual(await exited, [0, null])
 })

@@ -34,8 +34,12 @@ export function testAuthority(): Promise<Authority> {
   return authority
 }
 
-export async function startEndpoint(t: { after(work: () => Promise<void> | void): void }): Promise<Endpoint> {
-  const { cert, key } = await (await testAuthority()).issue(['localhost', '127.0.0.1'])
+// `names` are further ones that its certificate is good for.
+export async function startEndpoint(
+  t: { after(work: () => Promise<void> | void): void },
+  names: readonly string[] = [],
+): Promise<Endpoint> {
+  const { cert, key } = await (await testAuthority()).issue(['localhost', '127.0.0.1', ...names])
   const received: Received[] = []
   const server = createServer({ cert, key }, (request, response) => {
     const chunks: Buffer[] = []

@@ -15,6 +15,7 @@ const send = async (id: string) => {
   assert.equal(status, 200)
   assert.deepEqual(Object.keys(body), [
     'event',
+    'headers',
     'delivered',
     'status',
     'error_kind',
@@ -43,6 +44,8 @@ test('a test event is exactly id, action and created_at, signed like any other, 
   assert.equal(received!.headers['content-type'], 'application/json')
   assert.equal(received!.headers['x-event-type'], 'test')
   assert.equal(received!.headers['x-event-id'], result.event.id)
+  for (const [name, value] of Object.entries(result.headers)) assert.equal(received!.headers[name], value, name)
+  assert.ok(result.headers['x-jwt-signature'])
   const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`))
   const { payload } = await jwtVerify(received!.headers['x-jwt-signature'] as string, keys, { audience: id })
   assert.equal(payload.sub, result.event.id)

@@ -1,0 +1,33 @@
+// The audit log: every change, who made it, and with which request.
+import { query } from '../../api/http.ts'
+import { useQuery } from '../../app/router.tsx'
+import { CurlButton } from '../../ui/copy.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { AuditTable } from './audit-table.tsx'
+
+export function AuditLogPage() {
+  const [search, setSearch] = useQuery()
+  return (
+    <Page
+      title="Audit log"
+      name="Audit log"
+      about="Written in the same transaction as the deed; never changed"
+      actions={<CurlButton call={{ path: `/audit-log${query({ partner_id: search.partner_id, limit: 50 })}` }} />}
+    >
+      <search className="filters">
+        <TextField
+          label="Partner id"
+          hideLabel
+          type="search"
+          placeholder="Only of partner ptr_…"
+          value={search.partner_id ?? ''}
+          onText={(text) => setSearch({ partner_id: text.trim() })}
+        />
+      </search>
+      <Card flush>
+        <AuditTable partnerId={search.partner_id} limit={50} />
+      </Card>
+    </Page>
+  )
+}
