@@ -64,7 +64,7 @@ rmSync(compileCache, { recursive: true, force: true })
 process.stdout.write(`\n${failed ? 'FAILED' : 'All passed'} in ${Math.round((Date.now() - startedAt) / 1000)} s\n`)
 process.exitCode = failed ? 1 : 0
 
-function runTests(name: string, testFiles: string[], environment: Record<string, string>, atOnce = 2): Promise<void> {
+function runTests(name: string, testFiles: string[], environment: Record<string, string>, atOnce = 4): Promise<void> {
   return step(
     `tests on ${name}`,
     process.execPath,
