@@ -20,8 +20,8 @@ export async function lookAtPages(
   const visitor = await visit(browser, service, { as, viewport: wide, colorScheme: 'light', reducedMotion: 'reduce' })
   const { page } = visitor
   const findings: string[] = [] // of all pages, so that one run tells everything
-  const note = async (what: string) => {
-    findings.push(...(await accessibilityFindings(page)).map((finding) => `${what}: ${finding}`))
+  const note = async (what: string, only?: 'look') => {
+    findings.push(...(await accessibilityFindings(page, only)).map((finding) => `${what}: ${finding}`))
   }
   const shoot = (name: string) => page.screenshot({ path: `${folder}/${as}-${name}.png` })
   for (const [name, path] of Object.entries(pages)) {
@@ -40,7 +40,7 @@ export async function lookAtPages(
     await page.setViewportSize(narrow)
     await shoot(`${name}-narrow-light`)
     await page.emulateMedia({ colorScheme: 'dark' })
-    await note(`${name}, dark and narrow`)
+    await note(`${name}, dark and narrow`, 'look')
     await shoot(`${name}-narrow-dark`)
     await page.setViewportSize(wide)
     await shoot(`${name}-dark`)
