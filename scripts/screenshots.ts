@@ -14,7 +14,7 @@ const best: Readonly<Record<string, string>> = {
   'operator-versions-light': 'versions',
 }
 
-const pages = ['test/console-browser/partner-pages', 'test/console-browser/operator-pages']
+const pages = ['test/console-browser/all-']
 const { status } = spawnSync('npm', ['test', '--', ...pages], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)
 mkdirSync('docs/images', { recursive: true })

@@ -42,6 +42,7 @@ export async function visit(browser: Browser, service: TestService, options: Vis
     viewport: { width: 1280, height: 860 },
     locale: 'en-GB',
     timezoneId: 'America/Argentina/Buenos_Aires',
+    reducedMotion: 'reduce', // what fades in has no contrast yet
     ...contextOptions,
   })
   context.setDefaultTimeout(60_000)
