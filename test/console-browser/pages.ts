@@ -36,8 +36,7 @@ export async function lookAtPages(
   }
   const shoot = (name: string) => page.screenshot({ path: `${folder}/${as}-${name}.png` })
   for (const [name, path] of Object.entries(pages)) {
-    await visitor.open(path)
-    await settled(page)
+    await visitor.go(path)
     const press = name === 'reconciliation' ? page.getByRole('button', { name: 'Reconcile now' }) : undefined
     await press?.click()
     await settled(page)

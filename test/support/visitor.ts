@@ -24,6 +24,7 @@ export interface Visitor {
   readonly page: Page
   readonly origin: string
   open(path: string): Promise<void> // a path of the console, as in its menu
+  go(path: string): Promise<void> // the same without loading anew, as a link of the console does
   forgive(what: RegExp): void // refusals that a test means to cause show up in the browser's console
   assertFine(): void
   close(): Promise<void>
@@ -58,12 +59,19 @@ export async function visit(browser: Browser, service: TestService, options: Vis
     if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith('data:'))
       problems.push(`a request left the origin: ${request.url()}`)
   })
+  const addressOf = (path: string) => home + (path === '/' ? '' : path) || '/'
   const visitor: Visitor = {
     page,
     origin,
     async open(path) {
-      await page.goto(origin + (home + (path === '/' ? '' : path) || '/'))
+      await page.goto(origin + addressOf(path))
       await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+    async go(path) {
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(addressOf(path))}); dispatchEvent(new PopStateEvent('popstate'))`,
+      )
+      await settled(page)
     },
     forgive: (what) => void forgiven.push(what),
     assertFine() {
