@@ -38,11 +38,12 @@ export function keepStatistics(ctx: Context): DeliveryStatistics {
     if (counts.size > 0) {
       const taken = [...counts.values()]
       counts = new Map()
+      // First, so that whoever sees a failure counted also finds it.
+      await storeFailures(ctx.db, taken).catch(() => {}) // the next failure will do
       await addStatistics(ctx.db, taken).catch((error: Error) => {
         ctx.log.warn({ error: error.message }, 'could not write delivery statistics')
         for (const count of taken) takeBack(counts, count)
       })
-      await storeFailures(ctx.db, taken).catch(() => {}) // the next failure will do
     }
     if (performance.now() - tidiedAt < tidyEveryMs) return
     tidiedAt = performance.now()

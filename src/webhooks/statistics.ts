@@ -27,11 +27,11 @@ export async function readStatistics(
 ) {
   const { spanSeconds, spans } = windows[window]
   const { now, from } = await readWindow(db, spanSeconds, spans)
+  const span = { partnerId, spanSeconds, from, subscriptionId }
+  const byEndpoint = await countByEndpoint(db, span)
+  const byTime = new Map((await countByTime(db, span)).map((row) => [Date.parse(row.at), row]))
   const endpoints = await listEndpoints(db, partnerId, subscriptionId)
   if (subscriptionId !== null && endpoints.length === 0) throw noSuchSubscription()
-  const span = { partnerId, spanSeconds, from, subscriptionId }
-  const byTime = new Map((await countByTime(db, span)).map((row) => [Date.parse(row.at), row]))
-  const byEndpoint = await countByEndpoint(db, span)
 
   const buckets = Array.from({ length: spans }, (_, i) => {
     const atMs = Date.parse(from) + i * spanSeconds * 1_000
