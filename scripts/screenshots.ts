@@ -11,7 +11,6 @@ const best: Readonly<Record<string, string>> = {
   'partner-events-narrow-dark': 'events-narrow',
   'partner-overview-narrow-light': 'overview-narrow',
   'operator-delivery-dark': 'delivery',
-  'operator-versions-light': 'versions',
 }
 
 const pages = ['test/console-browser/all-']
