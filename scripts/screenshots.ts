@@ -11,10 +11,9 @@ const best: Readonly<Record<string, string>> = {
   'partner-events-narrow-dark': 'events-narrow',
   'partner-overview-narrow-light': 'overview-narrow',
   'operator-delivery-dark': 'delivery',
-  'operator-versions-light': 'versions',
 }
 
-const pages = ['test/console-browser/partner-pages', 'test/console-browser/operator-pages']
+const pages = ['test/console-browser/all-']
 const { status } = spawnSync('npm', ['test', '--', ...pages], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)
 mkdirSync('docs/images', { recursive: true })

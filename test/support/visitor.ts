@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { chromiumPath } from './chromium.ts'
+import { eventually } from './endpoint.ts'
 import type { TestService } from './service.ts'
 
 interface Stoppable {
@@ -23,6 +24,7 @@ export interface Visitor {
   readonly page: Page
   readonly origin: string
   open(path: string): Promise<void> // a path of the console, as in its menu
+  go(path: string): Promise<void> // the same without loading anew, as a link of the console does
   forgive(what: RegExp): void // refusals that a test means to cause show up in the browser's console
   assertFine(): void
   close(): Promise<void>
@@ -41,6 +43,7 @@ export async function visit(browser: Browser, service: TestService, options: Vis
     viewport: { width: 1280, height: 860 },
     locale: 'en-GB',
     timezoneId: 'America/Argentina/Buenos_Aires',
+    reducedMotion: 'reduce', // what fades in has no contrast yet
     ...contextOptions,
   })
   context.setDefaultTimeout(60_000)
@@ -56,12 +59,19 @@ export async function visit(browser: Browser, service: TestService, options: Vis
     if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith('data:'))
       problems.push(`a request left the origin: ${request.url()}`)
   })
+  const addressOf = (path: string) => home + (path === '/' ? '' : path) || '/'
   const visitor: Visitor = {
     page,
     origin,
     async open(path) {
-      await page.goto(origin + (home + (path === '/' ? '' : path) || '/'))
+      await page.goto(origin + addressOf(path))
       await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+    async go(path) {
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(addressOf(path))}); dispatchEvent(new PopStateEvent('popstate'))`,
+      )
+      await settled(page)
     },
     forgive: (what) => void forgiven.push(what),
     assertFine() {
@@ -86,13 +96,14 @@ export async function signIn(
   await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
 }
 
-// Everything that axe-core finds against WCAG 2.2 A and AA on what is on screen.
-export async function accessibilityFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-  const { violations } = (await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })`,
-  )) as axe.AxeResults
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const rulesOfLook = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable']
+
+// Everything that axe-core finds against WCAG 2.2 A and AA on what is on screen; or only what another theme or width can change.
+export async function accessibilityFindings(page: Page, only?: 'look'): Promise<string[]> {
+  const options = { runOnly: only ? rulesOfLook : everyRule, resultTypes: ['violations'], preload: false }
+  if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as axe.AxeResults
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map((node) => `${id} (${impact}): ${node.target} ${node.failureSummary}`),
   )
@@ -105,5 +116,6 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
 // A page is done when nothing on it is loading any more.
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForFunction(`document.querySelector('.skeletons, .spinner') === null`)
+  const waiting = page.locator('.skeletons, .spinner')
+  await eventually(async () => (await waiting.count()) === 0, 'the page to be done')
 }

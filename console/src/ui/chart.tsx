@@ -140,5 +140,5 @@ function timeNames(bucketSeconds: number): Intl.DateTimeFormat {
 
 function niceTop(most: number): number {
   const size = 10 ** Math.floor(Math.log10(most))
-  return [1, 2, 4, 5, 10].map((each) => each * size).find((each) => each >= most && (each >= 2 || most <= 1)) ?? most
+  return [1, 2, 3, 4, 5, 6, 8, 10].map((each) => each * size).find((each) => each >= most) ?? most
 }

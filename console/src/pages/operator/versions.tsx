@@ -87,7 +87,7 @@ export function VersionsPage({ id }: { id: string }) {
                       <Button
                         small
                         look="quiet"
-                        aria-label={`What version ${version} changed`}
+                        aria-label={`What it changed: version ${version}`}
                         onClick={() => setQuery({ from: String(version - 1), to: String(version) })}
                       >
                         What it changed

@@ -57,8 +57,7 @@ test('the sign-in page, empty pages and dialogs are accessible too', async () =>
     '/balances',
     '/account',
   ]) {
-    await newcomer.open(path)
-    await settled(newcomer.page)
+    await newcomer.go(path)
     await assertAccessible(newcomer.page, `${path} without anything`)
   }
   for (const [path, button] of [
