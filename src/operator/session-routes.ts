@@ -95,8 +95,8 @@ export function operatorSessionRoutes(
       tag: 'Console',
       summary: 'Make a sign-in link for a partner',
       description:
-        'Good for 15 minutes and one use. Whoever opens it is signed in to the partner’s console with the key named, and can do what that key can.',
-      access: 'support',
+        'Good for 15 minutes and one use. Whoever opens it is signed in to the partner’s console with the key named, and can do what that key can: it needs the same role as making a key.',
+      access: 'admin',
       idempotent: true,
       params: Type.Object({ partner_id: Type.String({ maxLength: 100, description: 'Id of the partner.' }) }),
       body: Type.Object(

@@ -47,7 +47,7 @@ const matrix: [method: string, path: string, may: string[], body?: object][] = [
   ['POST', '/orders/TAKEN/release', payouts],
   ['POST', '/orders/PAID/return', payouts],
   ['POST', '/orders/PENDING/cancel', ['support', 'admin']],
-  ['POST', `${path}/console-links`, ['support', 'admin'], { key_id: key.id }],
+  ['POST', `${path}/console-links`, ['admin'], { key_id: key.id }],
   ['POST', `/partners/${payer.id}/top-ups`, payouts, { currency: 'ARS', amount: '1.00' }],
   ['PATCH', path, ['support', 'admin'], { state: 'active' }],
   ['DELETE', `${path}/keys/KEY`, ['support', 'admin']],

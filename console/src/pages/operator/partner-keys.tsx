@@ -25,6 +25,7 @@ export function PartnerKeys({ path }: { path: string }) {
   const list = usePages<'keys', ApiKey>(`${path}/keys?limit=50`, 'keys', ({ id }) => id)
   const [doing, setDoing] = useState<Doing>()
   const maySupport = useMay('support')
+  const mayAdminister = useMay('admin')
   const toast = useToast()
   const close = () => setDoing(undefined)
   const again = () => refresh(`${path}/keys`, '/audit-log')
@@ -48,7 +49,8 @@ export function PartnerKeys({ path }: { path: string }) {
       {list.rows && (
         <KeyTable
           keys={list.rows}
-          {...(maySupport ? { onRevoke: (key: ApiKey) => setDoing({ kind: 'revoke', key }), onLink: linkFor } : {})}
+          {...(maySupport ? { onRevoke: (key: ApiKey) => setDoing({ kind: 'revoke', key }) } : {})}
+          {...(mayAdminister ? { onLink: linkFor } : {})}
         />
       )}
       <More {...list.more} />
