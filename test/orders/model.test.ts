@@ -1,6 +1,6 @@
 // Random sequences of everything that can be done to orders, by several partners and two operators, one after another and at
-// once, against a simple model: 1,000 on PostgreSQL, 100 on the embedded database, which is slower and shows its tables only
-// once the service has stopped; and some with the sandbox rail. Costs 105 s on PostgreSQL and 60 s on the embedded one when
+// once, against a simple model: 1,000 on PostgreSQL, 48 on the embedded database, which is slower and shows its tables only
+// once the service has stopped; and some with the sandbox rail. Costs 105 s on PostgreSQL and 30 s on the embedded one when
 // the machine is busy with other things.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,8 +34,8 @@ const usual = [
 ]
 
 for (const { rail, count, atOnce } of [
-  { rail: 'operator', count: Number(given ?? (onPostgres ? 1_000 : 100)), atOnce: onPostgres ? 6 : 8 },
-  { rail: 'sandbox', count: Number(given ?? (onPostgres ? 60 : 24)), atOnce: onPostgres ? 20 : 12 }, // which mostly wait
+  { rail: 'operator', count: Number(given ?? (onPostgres ? 1_000 : 48)), atOnce: onPostgres ? 6 : 8 },
+  { rail: 'sandbox', count: Number(given ?? (onPostgres ? 60 : 12)), atOnce: onPostgres ? 20 : 12 }, // which mostly wait
 ] as const) {
   test(`whatever is done to orders, states, balances, postings and events are those of the model: the ${rail} rail`, async (t) => {
     const database = await createDatabase()
