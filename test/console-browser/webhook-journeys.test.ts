@@ -166,6 +166,7 @@ test('whoever is signed in is shown out when the key is revoked, without touchin
   const key = await newKey(service, service.demoPartnerId, ['webhooks:read', 'partner:read'])
   const visitor = await visit(browser, service, { secret: key.secret })
   visitor.forgive(/status of 401|net::ERR/)
+  await visitor.go('/requests') // a page that reads nothing by itself
   await visitor.page.getByRole('status').getByText('Live').waitFor()
   await service.partner.delete(`/partner/keys/${key.id}`)
   await visitor.page.getByText('Your session has ended').waitFor()
