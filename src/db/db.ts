@@ -33,9 +33,6 @@ export interface Db extends Queryable {
   readonly urgent: Queryable
   // Commits before it resolves; `work` may run more than once, but only one run is committed. Inside `work` use only `tx`: the embedded database has one connection.
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  readonly anyoneWatches?: () => boolean // whether transactions have somebody to tell, see live/
-  // One statement that is a transaction by itself. Without an answer its outcome is unknown, as with a COMMIT.
-  commit<R extends object = Row>(text: string, values: readonly Value[]): Promise<{ rows: R[]; count: number }>
   // Calls back at each notification on the channel until stopped; reconnects by itself. PostgreSQL only: the embedded database
   // has no other process to hear from.
   listen?(channel: string, onMessage: () => void): () => Promise<void>

@@ -26,7 +26,6 @@ export async function openEmbedded(dataDir: string): Promise<Db> {
     kind: 'embedded',
     query: queryOn(pglite),
     urgent: { query: queryOn(pglite) },
-    commit: queryOn(pglite),
     transaction: (work) =>
       pglite.transaction((tx) =>
         work({

@@ -73,7 +73,6 @@ export async function openPostgres(url: string, { poolSize, directUrl, onIdleErr
     kind: 'postgres',
     query: queryOn(pool, statementTimeoutMs),
     urgent: { query: queryOn(urgentPool, urgentTimeoutMs) },
-    commit: queryOn(pool, statementTimeoutMs, true),
     // Whom PostgreSQL chose to end a deadlock has changed nothing and runs again: the other is done by then.
     async transaction(work) {
       for (let runs = 1; ; runs++) {
@@ -129,7 +128,7 @@ async function goodbye(client: pg.Client): Promise<void> {
   ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
 }
 
-function queryOn(pool: pg.Pool, timeoutMs: number, commits = false): Queryable['query'] {
+function queryOn(pool: pg.Pool, timeoutMs: number): Queryable['query'] {
   return async (text, values) => {
     const client = await connect(pool)
     try {
@@ -137,9 +136,8 @@ function queryOn(pool: pg.Pool, timeoutMs: number, commits = false): Queryable['
       client.release()
       return result
     } catch (error) {
-      const broken = error instanceof DatabaseUnavailable
-      client.release(broken)
-      throw broken && commits ? new DatabaseUnavailable(error.cause, true) : error
+      client.release(error instanceof DatabaseUnavailable)
+      throw error
     }
   }
 }

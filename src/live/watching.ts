@@ -115,7 +115,6 @@ export async function startWatching(db: Db, feed: ChangeFeed, log: Logger): Prom
 export function tellingWatchers(db: Db, watching: Pick<Watching, 'anyone' | 'isWatched'>): Db {
   return {
     ...db,
-    anyoneWatches: watching.anyone,
     transaction: (work) =>
       db.transaction((tx) => work(watching.anyone() ? { ...tx, isWatched: watching.isWatched } : tx)),
   }

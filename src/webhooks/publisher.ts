@@ -2,7 +2,7 @@
 // share commits (group commit): nobody is answered before its own commit, and one caller's failure never fails another's.
 import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { DatabaseUnavailable, type Db, type Queryable, type Tx } from '../db/db.ts'
+import { DatabaseUnavailable, type Tx } from '../db/db.ts'
 import { fail } from '../errors.ts'
 import { withoutSpace } from '../http/json-text.ts'
 import { tellEvents } from '../live/entries.ts'
@@ -45,9 +45,7 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
   const commit = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const submissions = batch.map((each) => each.submission)
-      const outcomes = ctx.db.anyoneWatches?.()
-        ? await ctx.db.transaction((tx) => recordIn(tx, submissions))
-        : await record(ctx.db, ctx.db.commit, submissions)
+      const outcomes = await ctx.db.transaction((tx) => record(tx, submissions))
       for (const [i, each] of batch.entries()) each.settle(outcomes[i]!)
       wakeFor(outcomes)
     } catch (error) {
@@ -91,7 +89,7 @@ export function createPublisher(ctx: Context, waker: Waker): Publisher {
     async publishAll(submissions) {
       refuseRepeats(submissions)
       const outcomes = await ctx.db.transaction(async (tx) => {
-        const all = await recordIn(tx, submissions)
+        const all = await record(tx, submissions)
         for (const [i, outcome] of all.entries()) {
           if ('error' in outcome) throw nameItem(outcome.error, i)
         }
@@ -136,32 +134,22 @@ interface KnownPublication {
   eventIds: string[]
 }
 
-async function recordIn(tx: Tx, submissions: readonly Submission[]): Promise<Outcome[]> {
-  const outcomes = await record(tx, tx.query, submissions)
-  if (tx.isWatched) {
-    const events = outcomes.flatMap((outcome, i) =>
-      'published' in outcome
-        ? outcome.published.event_ids.map((id) => ({ partnerId: submissions[i]!.partnerId, id }))
-        : [],
-    )
-    await tellEvents(tx, events)
-  }
-  return outcomes
-}
-
-// `write` runs the one statement that changes anything: inside a transaction of the caller's, or as one by itself.
-async function record(db: Queryable, write: Db['commit'], submissions: readonly Submission[]): Promise<Outcome[]> {
-  const planned = await plan(db, submissions)
+async function record(tx: Tx, submissions: readonly Submission[]): Promise<Outcome[]> {
+  const planned = await plan(tx, submissions)
   const items = submissions.flatMap((submission, i): Item[] => {
     const mine = planned[i]
     return mine ? [{ key: keyOf(submission), submission, planned: mine, hash: contentHash(submission) }] : []
   })
   // In one order everywhere, so that two commits that share ids wait for each other instead of deadlocking.
   items.sort((a, b) => (a.key < b.key ? -1 : 1))
-  const fresh = items.length > 0 ? await insertPublications(write, items) : new Set<string>()
+  const fresh = items.length > 0 ? await insertPublications(tx, items) : new Set<string>()
   const known = await findPublications(
-    db,
+    tx,
     items.filter(({ planned }) => !fresh.has(planned.publicationId)).map(({ submission }) => submission),
+  )
+  await tellEvents(
+    tx,
+    items.filter(({ planned }) => fresh.has(planned.publicationId)).flatMap(({ planned }) => planned.events),
   )
   const outcomes = new Map(items.map((item) => [item.submission, outcomeOf(item, fresh, known)]))
   return submissions.map(
@@ -205,8 +193,8 @@ const insertSql = `
   select publication_id from fresh`
 
 // Ids of those that are new.
-async function insertPublications(write: Db['commit'], items: readonly Item[]): Promise<Set<string>> {
-  const { rows } = await write<{ publicationId: string }>(insertSql, [
+async function insertPublications(tx: Tx, items: readonly Item[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ publicationId: string }>(insertSql, [
     items.map(({ submission }) => submission.partnerId),
     items.map(({ submission }) => submission.id),
     items.map(({ planned }) => planned.publicationId),
@@ -217,12 +205,9 @@ async function insertPublications(write: Db['commit'], items: readonly Item[]): 
   return new Set(rows.map((row) => row.publicationId))
 }
 
-async function findPublications(
-  db: Queryable,
-  submissions: readonly Submission[],
-): Promise<Map<string, KnownPublication>> {
+async function findPublications(tx: Tx, submissions: readonly Submission[]): Promise<Map<string, KnownPublication>> {
   if (submissions.length === 0) return new Map()
-  const { rows } = await db.query<KnownPublication>(
+  const { rows } = await tx.query<KnownPublication>(
     `select p.* from unnest($1::text[], $2::text[]) as asked (partner_id, id)
      join publications p on p.partner_id = asked.partner_id and p.id = asked.id`,
     [submissions.map((each) => each.partnerId), submissions.map((each) => each.id)],

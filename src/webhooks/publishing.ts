@@ -1,6 +1,6 @@
 // Publishing: what to send and to whom. An event, its queue entry and the signal for its lane are one transaction; `emit` joins
 // a transaction of the caller's, so that a state change and its events exist together or not at all.
-import type { Queryable, Tx, Value } from '../db/db.ts'
+import type { Tx, Value } from '../db/db.ts'
 import { newId } from '../ids.ts'
 import { tellEvents } from '../live/entries.ts'
 import { isPublic } from '../partners/queries.ts'
@@ -52,8 +52,8 @@ export async function emit(tx: Tx, publications: readonly Publication[]): Promis
 }
 
 // Undefined for a partner that does not exist. Publishing to three matching subscriptions makes three events.
-export async function plan(db: Queryable, publications: readonly Publication[]): Promise<(Planned | undefined)[]> {
-  const { rows } = await db.query<Audience>(
+export async function plan(tx: Tx, publications: readonly Publication[]): Promise<(Planned | undefined)[]> {
+  const { rows } = await tx.query<Audience>(
     `select now() as now, p.id as partner_id, s.id as subscription_id, s.events, s.state
      from partners p left join subscriptions s on s.partner_id = p.id and s.deleted_at is null
      where p.id = any($1) and p.${isPublic} order by s.id`,
