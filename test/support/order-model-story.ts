@@ -128,7 +128,7 @@ export async function play(site: Site, { fees, steps }: Sequence, tally: Tally =
         last = await look()
         return last.fitting.length > 0
       }
-      await eventually(settled, 'what happens by itself', 20_000).catch(() => {})
+      await eventually(settled, 'what happens by itself', 90_000).catch(() => {})
     }
     if (last.fitting.length === 0) throw last.difference
     worlds = last.fitting
