@@ -124,17 +124,15 @@ function addRoute<Caller>(
         request.setDecorator(callerName, caller)
         done()
       }
+      let caller: Caller | Promise<Caller> | undefined
       try {
-        if (route.access === undefined && gate.welcome) {
-          gate.welcome(request, reply)
-          return done()
-        }
-        const caller = gate.admit(request, reply, route.access ?? '')
-        if (caller instanceof Promise) caller.then(admitted).catch(done)
-        else admitted(caller)
+        if (route.access === undefined && gate.welcome) gate.welcome(request, reply)
+        else caller = gate.admit(request, reply, route.access ?? '')
       } catch (error) {
-        done(error as Error)
+        return done(error as Error)
       }
+      if (caller instanceof Promise) caller.then(admitted, done)
+      else admitted(caller as Caller)
     },
     handler: (request, reply) => {
       const caller = callerOf(request) as Caller

@@ -1,7 +1,7 @@
 // A browser's part in a console session: it keeps the cookie that signing in sets and sends it, instead of a credential, with the
 // header that the console sends.
 import assert from 'node:assert/strict'
-import type { ApiClient, ApiReply, CallOptions } from './client.ts'
+import { type ApiClient, type ApiReply, type CallOptions, clientOf } from './client.ts'
 
 export interface Browser extends ApiClient {
   readonly signedIn: ApiReply
@@ -21,15 +21,7 @@ export async function signIn(client: ApiClient, body: object, options: CallOptio
 export function withCookie(client: ApiClient, cookie: string): ApiClient {
   const call: ApiClient['call'] = (method, path, options = {}) =>
     client.call(method, path, { token: null, ...options, headers: { cookie, 'x-console': '1', ...options.headers } })
-  return {
-    url: client.url,
-    call,
-    get: (path, options) => call('GET', path, options),
-    post: (path, body, options) => call('POST', path, { ...options, body }),
-    put: (path, body, options) => call('PUT', path, { ...options, body }),
-    patch: (path, body, options) => call('PATCH', path, { ...options, body }),
-    delete: (path, options) => call('DELETE', path, options),
-  }
+  return clientOf(client.url, call)
 }
 
 // Name, token and attributes of the one cookie that a reply sets.

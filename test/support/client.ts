@@ -52,6 +52,10 @@ export function createClient(url: string, prefix: string, token?: string): ApiCl
     if (method !== 'HEAD') (await contract)(method, path, response, body)
     return { status: response.status, headers: response.headers, body, text }
   }
+  return clientOf(url, call)
+}
+
+export function clientOf(url: string, call: ApiClient['call']): ApiClient {
   return {
     url,
     call,

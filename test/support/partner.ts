@@ -1,7 +1,7 @@
 // Partners of their own for tests that share a service, and what tests of webhooks do again and again with them.
 import assert from 'node:assert/strict'
 import { catalogue } from '../../src/webhooks/catalogue.ts'
-import type { ApiClient, Body } from './client.ts'
+import { type ApiClient, type Body, clientOf } from './client.ts'
 import { eventually } from './endpoint.ts'
 import type { TestService } from './service.ts'
 
@@ -32,15 +32,7 @@ export async function newKey(service: Operated, partnerId: string, scopes: reado
 // The same client, with another's credential.
 export function as(client: ApiClient, token: string): ApiClient {
   const call: ApiClient['call'] = (method, path, options) => client.call(method, path, { token, ...options })
-  return {
-    url: client.url,
-    call,
-    get: (path, options) => call('GET', path, options),
-    post: (path, body, options) => call('POST', path, { ...options, body }),
-    put: (path, body, options) => call('PUT', path, { ...options, body }),
-    patch: (path, body, options) => call('PATCH', path, { ...options, body }),
-    delete: (path, options) => call('DELETE', path, options),
-  }
+  return clientOf(client.url, call)
 }
 
 export async function subscribe(api: ApiClient, url: string, more: Record<string, unknown> = {}): Promise<Body> {

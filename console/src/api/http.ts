@@ -19,6 +19,10 @@ export class ApiError extends Error {
   }
 }
 
+export function toApiError(failure: unknown): ApiError {
+  return failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null)
+}
+
 export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Record<string, string>
@@ -106,6 +110,11 @@ export async function send<T>(method: string, path: string, body?: unknown, once
 export function onceKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16)) // randomUUID exists only on https and localhost
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+// The key for the next try: another one only when this call was refused. Without an answer it may have had its effect.
+export function nextKey(key: string, { status }: ApiError): string {
+  return status >= 400 && status < 500 ? onceKey() : key
 }
 
 function readJson(text: string): unknown {

@@ -1,7 +1,7 @@
 // Signing in: with an API key (or an operator token), or by a link. A link is redeemed only when its button is pressed, so that
 // programs which open links in mails cannot use it up, and its token leaves the address at once.
 import { type FormEvent, useEffect, useState } from 'react'
-import { ApiError, listener, send, sessionPath } from '../api/http.ts'
+import { type ApiError, listener, send, sessionPath, toApiError } from '../api/http.ts'
 import { Button } from '../ui/button.tsx'
 import { SecretField } from '../ui/fields.tsx'
 import { ErrorNotice, Notice } from '../ui/notice.tsx'
@@ -31,7 +31,7 @@ export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (ses
     try {
       onSignedIn(await send<Session>('POST', sessionPath, body))
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      setError(toApiError(failure))
       setLink(undefined)
       setBusy(false)
     }

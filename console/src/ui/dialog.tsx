@@ -1,6 +1,6 @@
 // A window above the page: the browser's own dialog, which keeps the focus inside and closes with Escape.
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { ApiError } from '../api/http.ts'
+import { type ApiError, toApiError } from '../api/http.ts'
 import { Button, IconButton } from './button.tsx'
 import { ErrorNotice } from './notice.tsx'
 
@@ -79,7 +79,7 @@ export function Ask({
       onDone?.()
       onClose()
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      setError(toApiError(failure))
       setBusy(false)
     }
   }

@@ -13,8 +13,8 @@ interface FieldProps {
   label: string
   hint?: ReactNode
   error?: string | undefined
-  optional?: boolean
-  hideLabel?: boolean
+  optional?: boolean | undefined
+  hideLabel?: boolean | undefined
 }
 
 function Frame({
@@ -47,24 +47,24 @@ function Frame({
   )
 }
 
+// What the frame shows, apart from what the control itself takes.
+function apart<Props extends FieldProps>({ label, hint, error, optional, hideLabel, ...rest }: Props) {
+  return { field: { label, hint, error, optional, hideLabel }, rest }
+}
+
 function described(id: string, { hint, error }: FieldProps) {
   if (error) return { 'aria-describedby': `${id}-error`, 'aria-invalid': true as const }
   return hint ? { 'aria-describedby': `${id}-hint` } : {}
 }
 
 export function TextField({
-  label,
-  hint,
-  error,
-  optional,
-  hideLabel,
   onText,
   mono,
   className,
-  ...rest
+  ...props
 }: FieldProps & { onText: (text: string) => void; mono?: boolean } & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId()
-  const field = { label, hint, error, ...(optional ? { optional } : {}), ...(hideLabel ? { hideLabel } : {}) }
+  const { field, rest } = apart(props)
   return (
     <Frame id={id} {...field}>
       <input
@@ -95,17 +95,12 @@ export function SecretField(props: Omit<Parameters<typeof TextField>[0], 'type'>
 }
 
 export function AreaField({
-  label,
-  hint,
-  error,
-  optional,
-  hideLabel,
   onText,
   mono,
-  ...rest
+  ...props
 }: FieldProps & { onText: (text: string) => void; mono?: boolean } & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const id = useId()
-  const field = { label, hint, error, ...(optional ? { optional } : {}), ...(hideLabel ? { hideLabel } : {}) }
+  const { field, rest } = apart(props)
   return (
     <Frame id={id} {...field}>
       <textarea
@@ -121,20 +116,15 @@ export function AreaField({
 }
 
 export function SelectField({
-  label,
-  hint,
-  error,
-  optional,
-  hideLabel,
   onText,
   options,
-  ...rest
+  ...props
 }: FieldProps & {
   onText: (text: string) => void
   options: readonly { value: string; label: string }[]
 } & SelectHTMLAttributes<HTMLSelectElement>) {
   const id = useId()
-  const field = { label, hint, error, ...(optional ? { optional } : {}), ...(hideLabel ? { hideLabel } : {}) }
+  const { field, rest } = apart(props)
   return (
     <Frame id={id} {...field}>
       <select

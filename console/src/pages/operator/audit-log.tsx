@@ -2,12 +2,12 @@
 import { query } from '../../api/http.ts'
 import { useQuery } from '../../app/router.tsx'
 import { CurlButton } from '../../ui/copy.tsx'
-import { TextField } from '../../ui/fields.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { AuditTable } from './audit-table.tsx'
+import { PartnerFilter } from './partner-filter.tsx'
 
 export function AuditLogPage() {
-  const [search, setSearch] = useQuery()
+  const [search] = useQuery()
   return (
     <Page
       title="Audit log"
@@ -16,14 +16,7 @@ export function AuditLogPage() {
       actions={<CurlButton call={{ path: `/audit-log${query({ partner_id: search.partner_id, limit: 50 })}` }} />}
     >
       <search className="filters">
-        <TextField
-          label="Partner id"
-          hideLabel
-          type="search"
-          placeholder="Only of partner ptr_…"
-          value={search.partner_id ?? ''}
-          onText={(text) => setSearch({ partner_id: text.trim() })}
-        />
+        <PartnerFilter />
       </search>
       <Card flush>
         <AuditTable partnerId={search.partner_id} limit={50} />

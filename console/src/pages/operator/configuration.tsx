@@ -2,7 +2,7 @@
 // version, unless somebody else was faster.
 import { useMemo, useState } from 'react'
 import { refresh, useRead } from '../../api/cache.ts'
-import { ApiError, call } from '../../api/http.ts'
+import { type ApiError, call, toApiError } from '../../api/http.ts'
 import type { Configuration, Partner } from '../../api/operator-types.ts'
 import { useLack } from '../../app/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -97,7 +97,7 @@ function Form({ path, read: { configuration, etag } }: { path: string; read: Rea
       toast.say(`Written as version ${headers.get('etag')?.replaceAll('"', '') ?? ''}. The partner sees it now.`)
       refresh('/partners', '/audit-log')
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      setError(toApiError(failure))
     } finally {
       setBusy(false)
       setReviewing(false)

@@ -6,7 +6,7 @@ import type { OperatorOrder } from '../../api/operator-types.ts'
 import { type OrderState, orderStates } from '../../api/types.ts'
 import { Link, useQuery } from '../../app/router.tsx'
 import { CurlButton } from '../../ui/copy.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { SelectField } from '../../ui/fields.tsx'
 import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { usePages } from '../../ui/pages-of.tsx'
@@ -15,6 +15,7 @@ import { type Column, More, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Amount, operationWords } from '../partner/order-words.tsx'
 import { OrderActions } from './order-actions.tsx'
+import { PartnerFilter } from './partner-filter.tsx'
 
 const columns: readonly Column<OperatorOrder>[] = [
   {
@@ -83,14 +84,7 @@ export function OperatorOrdersPage() {
             })),
           ]}
         />
-        <TextField
-          label="Partner id"
-          hideLabel
-          type="search"
-          placeholder="Only of partner ptr_…"
-          value={search.partner_id ?? ''}
-          onText={(text) => setSearch({ partner_id: text.trim() })}
-        />
+        <PartnerFilter />
       </search>
       {list.error && <ErrorNotice error={list.error} />}
       {!list.rows && !list.error && <Skeleton lines={8} />}

@@ -1,6 +1,6 @@
 // Reconciliation: whether every balance and every order agree with the postings, proven on demand.
 import { useState } from 'react'
-import { ApiError, get } from '../../api/http.ts'
+import { type ApiError, get, toApiError } from '../../api/http.ts'
 import type { Reconciliation } from '../../api/operator-types.ts'
 import { Link } from '../../app/router.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -23,7 +23,7 @@ export function ReconciliationPage() {
     try {
       setResult({ report: await get<Reconciliation>(path), at: new Date().toISOString() })
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      setError(toApiError(failure))
     } finally {
       setBusy(false)
     }

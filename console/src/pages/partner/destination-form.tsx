@@ -1,7 +1,7 @@
 // The form of a destination, made from the account's configuration.
 import { type FormEvent, useRef, useState } from 'react'
 import { refresh, useRead } from '../../api/cache.ts'
-import { ApiError, onceKey, send } from '../../api/http.ts'
+import { type ApiError, nextKey, onceKey, send, toApiError } from '../../api/http.ts'
 import type { Account, Instruction, OutgoingType } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CurlButton } from '../../ui/copy.tsx'
@@ -64,8 +64,9 @@ function Form({ types, onMade }: { types: readonly OutgoingType[]; onMade: (inst
       toast.say('Destination created.')
       onMade(made)
     } catch (failure) {
-      once.current = onceKey()
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      const refusal = toApiError(failure)
+      once.current = nextKey(once.current, refusal)
+      setError(refusal)
       setBusy(false)
     }
   }

@@ -7,20 +7,24 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { span, Time } from '../../ui/time.tsx'
 import { attemptWords } from './explain.ts'
 
+export function EndpointCell({ id, url, description }: { id: string; url: string; description: string }) {
+  return (
+    <>
+      <Link to={`/subscriptions/${id}`} className="row-link">
+        {url}
+      </Link>
+      {description && <span className="sub">{description}</span>}
+    </>
+  )
+}
+
 const order: readonly Health[] = ['failing', 'paused', 'disabled', 'ok', 'idle']
 
 const columns: readonly Column<SubscriptionStats>[] = [
   {
     name: 'Endpoint',
     wide: true,
-    cell: ({ id, url, description }) => (
-      <>
-        <Link to={`/subscriptions/${id}`} className="row-link">
-          {url}
-        </Link>
-        {description && <span className="sub">{description}</span>}
-      </>
-    ),
+    cell: (row) => <EndpointCell {...row} />,
   },
   { name: 'Health', cell: ({ health }) => <HealthBadge health={health} /> },
   {

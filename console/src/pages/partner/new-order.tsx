@@ -2,7 +2,7 @@
 // page, where the fee and what arrives are known.
 import { type FormEvent, useRef, useState } from 'react'
 import { refresh, useRead } from '../../api/cache.ts'
-import { ApiError, onceKey, send } from '../../api/http.ts'
+import { type ApiError, nextKey, onceKey, send, toApiError } from '../../api/http.ts'
 import type { Account, Instruction, Order, Page as PageOf, SettlementAccount } from '../../api/types.ts'
 import { navigate, useQuery } from '../../app/router.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -112,8 +112,9 @@ function OrderForm({
       refresh('/partner/orders')
       navigate(`/orders/${order.id}`)
     } catch (failure) {
-      once.current = onceKey()
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      const refusal = toApiError(failure)
+      once.current = nextKey(once.current, refusal)
+      setError(refusal)
       setBusy(false)
     }
   }

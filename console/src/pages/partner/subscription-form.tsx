@@ -1,7 +1,7 @@
 // Creating and editing a subscription. What the service refuses is shown at the field that it names.
 import { type FormEvent, useRef, useState } from 'react'
 import { refresh, useRead } from '../../api/cache.ts'
-import { ApiError, onceKey, send } from '../../api/http.ts'
+import { type ApiError, onceKey, send, toApiError } from '../../api/http.ts'
 import { eventTypes, type Subscription } from '../../api/webhook-types.ts'
 import { navigate } from '../../app/router.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -120,7 +120,7 @@ function SubscriptionForm({
     try {
       await save(values)
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, 'error', String(failure), null))
+      setError(toApiError(failure))
       setBusy(false)
     }
   }

@@ -1,7 +1,6 @@
 // The subscriptions: where events go, and how each endpoint fares.
 import { useRead } from '../../api/cache.ts'
 import type { Stats, Subscription } from '../../api/webhook-types.ts'
-import { Link } from '../../app/router.tsx'
 import { CurlButton } from '../../ui/copy.tsx'
 import { GuardedLink } from '../../ui/guarded.tsx'
 import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
@@ -11,6 +10,7 @@ import { usePages } from '../../ui/pages-of.tsx'
 import { Badge, HealthBadge } from '../../ui/status.tsx'
 import { type Column, More, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { EndpointCell } from './endpoint-table.tsx'
 
 const path = '/webhooks/subscriptions?limit=50'
 
@@ -22,14 +22,7 @@ export function SubscriptionsPage() {
     {
       name: 'Endpoint',
       wide: true,
-      cell: ({ id, url, description }) => (
-        <>
-          <Link to={`/subscriptions/${id}`} className="row-link">
-            {url}
-          </Link>
-          {description && <span className="sub">{description}</span>}
-        </>
-      ),
+      cell: (row) => <EndpointCell {...row} />,
     },
     {
       name: 'Health',
