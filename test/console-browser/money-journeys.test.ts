@@ -71,6 +71,34 @@ test('a withdrawal: a destination with a wrong digit is refused, the summary is 
   }
 })
 
+test('an answer that gets lost makes no second order: pressing again finds the first', async () => {
+  const visitor = await visit(browser, service)
+  visitor.forgive(/ERR_FAILED/)
+  const { page } = visitor
+  let reached = 0
+  await page.route('**/v1/partner/orders', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    const answer = await route.fetch()
+    if (++reached === 1) await route.abort()
+    else await route.fulfill({ response: answer })
+  })
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await page.getByRole('link', { name: 'New withdrawal' }).first().click()
+  await page.getByLabel('Amount in ARS').fill('1234.00')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').first().waitFor()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('heading', { name: 'Confirm this withdrawal' }).waitFor()
+  const { body } = await service.partner.get('/partner/orders?limit=100')
+  assert.equal(reached, 2)
+  assert.equal(
+    body.orders.filter((each: { withdrawal?: { amount: string } }) => each.withdrawal?.amount === '1234.00').length,
+    1,
+  )
+  visitor.assertFine()
+  await visitor.close()
+})
+
 test('an operator edits a configuration: mistakes are shown at their line, the change as a difference, and the partner sees it', async () => {
   const operator = await visit(browser, service, { as: 'operator' })
   const { page } = operator
